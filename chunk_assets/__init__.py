@@ -1,0 +1,3 @@
+"""Verified, reproducible chunk and embedding tables from business documents."""
+
+__version__ = "0.1.0"
