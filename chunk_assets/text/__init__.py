@@ -1,0 +1,1 @@
+"""Pure text: blocks, sentences, tokens, graphemes. Knows no tables and no Dagster."""
