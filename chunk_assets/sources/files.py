@@ -1,0 +1,109 @@
+"""Names, sizes and versions of the files under a path, local or behind an fsspec URL."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from chunk_assets.catalog.load import URL
+from chunk_assets.errors import SourceUnavailable
+
+METADATA_FILE = "metadata.csv"
+SIDECAR_SUFFIX = ".meta.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One file. ``version`` changes whenever the content may have (ETag, or size and mtime)."""
+
+    relative_path: str
+    location: str
+    size_bytes: int
+    version: str
+
+
+def walk(root: str, storage_options: Mapping[str, Any]) -> tuple[list[Entry], list[str]]:
+    """All files below ``root`` sorted by relative path, and what could not be listed.
+
+    Raises:
+        SourceUnavailable: the root itself can't be listed.
+    """
+    problems: list[str] = []
+    found = _remote(root, storage_options) if URL.match(root) else _local(root, problems)
+    return sorted(found, key=lambda entry: entry.relative_path), problems
+
+
+def _local(root: str, problems: list[str]) -> Iterator[Entry]:
+    if not Path(root).is_dir():
+        msg = f"folder {root} is not there or not readable; is it mounted?"
+        raise SourceUnavailable(msg)
+    folders = [root]
+    while folders:
+        folder = folders.pop()
+        try:
+            with os.scandir(folder) as items:
+                for item in items:
+                    if item.is_dir(follow_symlinks=False):
+                        folders.append(item.path)
+                    else:
+                        yield from _local_file(item, root)
+        except OSError as error:
+            if folder == root:
+                msg = f"folder {root} can't be listed: {error.strerror}"
+                raise SourceUnavailable(msg) from error
+            problems.append(f"folder {folder} can't be listed: {error.strerror}")
+
+
+def _local_file(item: os.DirEntry[str], root: str) -> Iterator[Entry]:
+    """A regular file, also behind a symbolic link; links to folders, sockets and pipes are none."""
+    try:
+        facts = item.stat()
+    except FileNotFoundError:
+        return  # gone between listing and looking, or a dangling link
+    if stat.S_ISREG(facts.st_mode):
+        yield Entry(
+            readable(item.path[len(root.rstrip("/")) + 1 :]),
+            item.path,
+            facts.st_size,
+            f"{facts.st_size}-{facts.st_mtime_ns}",
+        )
+
+
+def readable(path: str) -> str:
+    """A path as text that any table can hold: bytes that are not UTF-8 become backslash escapes."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def _remote(root: str, storage_options: Mapping[str, Any]) -> Iterator[Entry]:
+    import fsspec
+
+    try:
+        filesystem, prefix = fsspec.core.url_to_fs(root, **storage_options)
+        filesystem.invalidate_cache()
+        found = filesystem.find(prefix, detail=True)
+    except ImportError as error:
+        msg = f"{root} needs an extra: {error}; install chunk-assets[s3], [gcs] or [azure]"
+        raise SourceUnavailable(msg) from error
+    except Exception as error:  # whatever an SDK raises: the listing is not to be trusted
+        msg = f"{root} can't be listed: {type(error).__name__}: {error}"
+        raise SourceUnavailable(msg) from error
+    for name, facts in found.items():
+        relative = name[len(prefix.rstrip("/")) :].lstrip("/")
+        if relative and not relative.endswith("/"):
+            yield Entry(
+                relative, filesystem.unstrip_protocol(name), int(facts["size"]), _remote_version(facts)
+            )
+
+
+def _remote_version(facts: Mapping[str, Any]) -> str:
+    for key in ("ETag", "etag", "md5Hash", "content_md5", "checksum"):
+        if facts.get(key):
+            return str(facts[key]).strip('"')
+    changed = next(
+        (facts[key] for key in ("LastModified", "last_modified", "mtime", "updated") if facts.get(key)), ""
+    )
+    return f"{facts['size']}-{changed}"
