@@ -1,0 +1,56 @@
+"""The whole core: read → convert → chunk → embed → publish, for one batch at a time.
+
+Four stages, each reading what the one before staged, then one publication that readers see whole:
+
+    with open_batch(catalog, "filings", "2024-03") as context:
+        stage_raw(context)
+        stage_markdown(context)
+        stage_chunks(context)
+        stage_embeddings(context)
+        publish(context, outcomes)
+
+Until ``publish``, nothing below ``<home>/tables`` changes. Each stage may also run in another process,
+later: it takes the staged file of the stage before, and refuses with ``StopRun`` when there is none.
+"""
+
+from chunk_assets.pipeline.context import BatchContext, RunOptions, open_batch
+from chunk_assets.pipeline.core import (
+    batch_tables,
+    publish,
+    run_batch,
+    run_sources,
+    stage_chunks,
+    stage_embeddings,
+    stage_markdown,
+    stage_raw,
+)
+from chunk_assets.pipeline.reports import (
+    BatchReport,
+    FailedDocument,
+    Progress,
+    PublishReport,
+    RunReport,
+    StageReport,
+)
+from chunk_assets.storage.layout import Batch
+
+__all__ = [
+    "Batch",
+    "BatchContext",
+    "BatchReport",
+    "FailedDocument",
+    "Progress",
+    "PublishReport",
+    "RunOptions",
+    "RunReport",
+    "StageReport",
+    "batch_tables",
+    "open_batch",
+    "publish",
+    "run_batch",
+    "run_sources",
+    "stage_chunks",
+    "stage_embeddings",
+    "stage_markdown",
+    "stage_raw",
+]

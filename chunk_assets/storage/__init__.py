@@ -1,0 +1,1 @@
+"""Tables, vectors, locks and state of a home on disk."""
