@@ -42,7 +42,8 @@ def run(batch: BatchTables) -> Outcome:
         table=CHECK.table,
         passed=not faults and not doubled,
         severity=CHECK.severity,
-        summary=f"{count(len(chunks), 'chunk')}, {count(len(vectors), 'vector')}, {len(refused):,} refused by the "
+        summary=f"{count(len(chunks), 'chunk')}, {count(len(vectors), 'vector')}, "
+        f"{len(refused):,} refused by the "
         f"embedder, {len(faults) + doubled:,} at odds",
         counts={"chunks": len(chunks), "vectors": len(vectors), "refused": len(refused), "doubled": doubled},
         examples=examples(faults),

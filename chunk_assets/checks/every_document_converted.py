@@ -26,7 +26,8 @@ def run(batch: BatchTables) -> Outcome:
         table=CHECK.table,
         passed=not faults,
         severity=CHECK.severity,
-        summary=f"{count(len(raw), 'raw document')}, {len(markdown):,} markdown rows, {len(faults):,} at odds",
+        summary=f"{count(len(raw), 'raw document')}, {len(markdown):,} markdown rows, "
+        f"{len(faults):,} at odds",
         counts={"raw_documents": len(raw), "markdown_documents": len(markdown), "at_odds": len(faults)},
         examples=examples(faults),
     )

@@ -32,7 +32,7 @@ def run(batch: BatchTables) -> Outcome:
         table=CHECK.table,
         passed=not faults,
         severity=CHECK.severity,
-        summary=f"{count(sum(map(len, now.values())), 'hash')[:-1] + 'es'} checked, {len(sample):,} documents "
+        summary=f"{count(sum(map(len, now.values())), 'chunk')} checked, {len(sample):,} documents "
         f"chunked again, {len(compared):,} compared with the version before, {len(faults):,} at odds",
         counts={"sampled": len(sample), "compared": len(compared), "at_odds": len(faults)},
         examples=examples(faults),

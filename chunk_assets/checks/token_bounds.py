@@ -34,7 +34,8 @@ def run(batch: BatchTables) -> Outcome:
         table=CHECK.table,
         passed=not over and not wrong,
         severity=CHECK.severity,
-        summary=f"{len(over):,} of {count(len(chunks), 'chunk')} over {batch.max_model_tokens} tokens ({share:.1%}); "
+        summary=f"{len(over):,} of {count(len(chunks), 'chunk')} over {batch.max_model_tokens} tokens "
+        f"({share:.1%}); "
         f"{lost:,} of {total:,} tokens would be lost; {wrong:,} stored counts are wrong",
         counts={
             "chunks": len(chunks),
