@@ -1,0 +1,139 @@
+"""Ordered lines to paragraphs, list items and tables of one page."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+
+from chunk_assets.converters.pdf.model import Block, Line, Table, line_of
+
+BULLETS = "•◦▪▫■□●○‣⁃∙·➢➤►▶✓✔❖◆◇⬥\uf0b7\uf0a7\uf0d8\uf0fc\uf076"
+_BULLET = re.compile(rf"^([{BULLETS}]|[-–—*o](?=\s))\s*(?=\S|$)")
+_NUMBER = re.compile(r"^(\(?(?:\d{1,3}|[a-zA-Z]|[ivxlIVXL]{1,6})[.)])\s+(?=\S)")
+_LEADER = re.compile(r"(?:\s?[.·…_]){4,}\s*")
+_ENDS = re.compile(r"[.!?:;。！？：；]['\"”’»)\]]*\d{0,2}$")
+
+
+def as_lines(pieces: Sequence[Line | Table]) -> list[Line | Table]:
+    """Neighbouring fragments of one visual line made one line again."""
+    lines: list[Line | Table] = []
+    for piece in pieces:
+        last = lines[-1] if lines else None
+        if isinstance(piece, Line) and isinstance(last, Line) and _same_row(last, piece):
+            lines[-1] = line_of(last.words + piece.words)
+        else:
+            lines.append(piece)
+    return lines
+
+
+def _same_row(last: Line, piece: Line) -> bool:
+    if last.angle != 0 or piece.angle != 0:
+        return False
+    overlap = min(last.bottom, piece.bottom) - max(last.top, piece.top)
+    beside = piece.x0 >= last.x1 - 2
+    return beside and overlap > 0.5 * min(last.bottom - last.top, piece.bottom - piece.top)
+
+
+def as_blocks(pieces: Sequence[Line | Table]) -> list[Block]:
+    """Paragraphs of lines that belong together by place, size and leading; tables stand alone."""
+    blocks: list[Block] = []
+    leading = _leading([piece for piece in pieces if isinstance(piece, Line)])
+    for piece in pieces:
+        if isinstance(piece, Table):
+            blocks.append(Block("table", [], piece))
+            continue
+        if blocks and blocks[-1].lines and _continues(blocks[-1], piece, leading):
+            blocks[-1].lines.append(piece)
+        else:
+            blocks.append(_new_block(piece))
+    return blocks
+
+
+def _new_block(line: Line) -> Block:
+    text = line.text
+    if _LEADER.search(text):
+        return Block("leader", [line])
+    bullet = _BULLET.match(text)
+    if bullet:
+        return Block("item", [line], marker="-")
+    number = _NUMBER.match(text)
+    if number:
+        return Block("item", [line], marker=number.group(1))
+    return Block("text", [line])
+
+
+def _leading(lines: Sequence[Line]) -> float:
+    """The usual distance between the tops of a line and the next, in line sizes."""
+    steps = sorted(
+        (below.top - above.top) / max(above.size, 1.0)
+        for above, below in itertools.pairwise(lines)
+        if 0 < below.top - above.top < 3 * max(above.size, 1.0)
+    )
+    return min(max(steps[len(steps) // 2], 1.0), 2.2) if steps else 1.3
+
+
+def _continues(block: Block, line: Line, leading: float) -> bool:
+    """Whether ``line`` goes on with the paragraph or item ``block``."""
+    last = block.lines[-1]
+    if abs(last.size - line.size) > max(0.12 * last.size, 0.6) or last.bold != line.bold:
+        return _is_tail(block, last, line)
+    if _starts_item(line) and not _is_hanging_number(last, line):
+        return False
+    if _LEADER.search(last.text):
+        return False
+    step = line.top - last.top
+    if step <= 0 or step > (leading * 1.3 + 0.1) * max(last.size, line.size):
+        return False
+    if line.x0 > last.x1 or line.x1 < last.x0:
+        return False
+    return not _indented(block, last, line)
+
+
+def _is_tail(block: Block, last: Line, line: Line) -> bool:
+    """A line that differs in weight only because of a bold run still belongs to its sentence."""
+    if abs(last.size - line.size) > 0.6 or _ENDS.search(last.text):
+        return False
+    starts_small = line.text[:1].islower()
+    step = line.top - last.top
+    return (
+        (last.mixed or starts_small)
+        and 0 < step < 1.7 * last.size
+        and line.x0 < last.x1
+        and len(block.lines) < 40
+    )
+
+
+def _starts_item(line: Line) -> bool:
+    text = line.text
+    return bool(_BULLET.match(text) or _NUMBER.match(text))
+
+
+def _is_hanging_number(last: Line, line: Line) -> bool:
+    r"""A sentence may break before a figure ("in section\\n1. …"): no list if the line above is unfinished."""
+    number = _NUMBER.match(line.text)
+    return bool(number) and not _ENDS.search(last.text) and line.x0 <= last.x0 + 1 and last.x1 >= line.x1 - 2
+
+
+def _indented(block: Block, last: Line, line: Line) -> bool:
+    """Whether the line starts a paragraph by its indent, or follows a paragraph's short last line."""
+    if block.kind == "item":
+        return line.x0 < block.lines[0].x0 - 2 or (
+            line.x0 <= block.lines[0].x0 + 1 and bool(_ENDS.search(last.text))
+        )
+    if line.x0 > last.x0 + 0.8 * line.size and len(block.lines) >= 1:
+        return bool(_ENDS.search(last.text)) or len(block.lines) > 1
+    right = max(item.x1 for item in block.lines)
+    short = last.x1 < right - 0.25 * (right - last.x0) and right - last.x0 > 12 * last.size
+    return short and bool(_ENDS.search(last.text)) and not line.text[:1].islower()
+
+
+def strip_marker(block: Block, text: str) -> str:
+    """The item's text without its bullet or number."""
+    pattern = _BULLET if block.marker == "-" else _NUMBER
+    return pattern.sub("", text, count=1).strip()
+
+
+def without_leader(text: str) -> str:
+    """A line of a table of contents with its row of dots made one ellipsis."""
+    return _LEADER.sub(" … ", text).strip()

@@ -1,0 +1,104 @@
+"""Opening a PDF, and what it says of itself: properties and outline."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from chunk_assets.converters.pdf.headings import title_key
+from chunk_assets.errors import DocumentFailure
+
+_DATE = re.compile(r"^(?:D:)?(\d{4})(\d{2})?(\d{2})?(\d{2})?(\d{2})?(\d{2})?")
+_FACTS = {
+    "Title": "title",
+    "Author": "author",
+    "Subject": "subject",
+    "Keywords": "keywords",
+    "Creator": "creator",
+    "Producer": "producer",
+    "CreationDate": "created",
+    "ModDate": "modified",
+}
+_PASSWORD, _SECURITY = 4, 5
+MAX_OUTLINE = 5_000
+
+
+@contextmanager
+def opened(data: bytes) -> Iterator[Any]:
+    """The ``pypdfium2.PdfDocument`` of ``data``, closed at the end.
+
+    Raises:
+        DocumentFailure: ``empty``, ``encrypted`` or ``broken``.
+    """
+    import pypdfium2
+
+    if not data.strip(b"\x00 \t\r\n"):
+        raise DocumentFailure("empty", "the file has no bytes or only white space")
+    try:
+        document = pypdfium2.PdfDocument(data)
+    except pypdfium2.PdfiumError as error:
+        raise _failure(error, data) from error
+    try:
+        yield document
+    finally:
+        document.close()
+
+
+def _failure(error: Any, data: bytes) -> DocumentFailure:
+    code = getattr(error, "err_code", None)
+    if code == _PASSWORD:
+        return DocumentFailure("encrypted", "the PDF needs a password to be opened")
+    if code == _SECURITY:
+        return DocumentFailure("encrypted", "the PDF is protected by a security scheme that is not supported")
+    if b"%PDF" not in data[:1024]:
+        return DocumentFailure(
+            "mismatch", "the file is no PDF: there is no %PDF header in its first 1024 bytes"
+        )
+    return DocumentFailure(
+        "broken", "the PDF can't be parsed: its cross-reference table or page tree is damaged"
+    )
+
+
+def facts_of(document: Any) -> dict[str, str]:
+    """Title, author, dates (ISO 8601) and the like, as far as they are given."""
+    facts = {}
+    for key, name in _FACTS.items():
+        value = _plain(document.get_metadata_value(key))
+        if value and name in {"created", "modified"}:
+            value = _iso_date(value)
+        if value:
+            facts[name] = value
+    return facts
+
+
+def _plain(text: str) -> str:
+    kept = "".join([char if unicodedata.category(char)[0] != "C" else " " for char in text or ""])
+    return unicodedata.normalize("NFC", " ".join(kept.split()))[:2_000]
+
+
+def _iso_date(value: str) -> str:
+    match = _DATE.match(value)
+    if not match:
+        return ""
+    year, month, day, hour, minute, second = match.groups()
+    date = "-".join(part for part in (year, month, day) if part)
+    return f"{date}T{hour}:{minute}:{second or '00'}" if hour and minute and day else date
+
+
+def outline_levels(document: Any) -> dict[str, int]:
+    """Heading levels (1 to 6) by ``title_key`` of the outline's titles."""
+    levels: dict[str, int] = {}
+    try:
+        for count, item in enumerate(document.get_toc(max_depth=6)):
+            if count >= MAX_OUTLINE:
+                break
+            key = title_key(_plain(item.get_title()))
+            if len(key) >= 3:
+                levels.setdefault(key, item.level + 1)
+    except (RuntimeError, ValueError, RecursionError):
+        # A damaged outline costs heading levels, not the document.
+        return levels
+    return levels

@@ -1,0 +1,190 @@
+"""Tables drawn with rules: rules meet in a grid, grid boxes without a rule between them are one cell.
+
+Work is bounded: lines after merging, and boxes of a grid, are capped, and every step is linear in
+them or in the words.
+"""
+
+from __future__ import annotations
+
+import itertools
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Sequence
+
+from chunk_assets.converters.pdf.cells import cell_text, split_rows, trimmed
+from chunk_assets.converters.pdf.model import Rule, Table, Word
+
+SNAP = 2.6
+MAX_RULES = 1_500
+MAX_BOXES = 40_000
+
+
+def merged(rules: list[Rule]) -> list[Rule]:
+    """Rules on (nearly) one line joined where they touch; at most ``MAX_RULES``, the longest."""
+    joined: list[Rule] = []
+    for group in _snapped(rules):
+        at = sum(rule.at for rule in group) / len(group)
+        start, end = group[0].start, group[0].end
+        for rule in sorted(group, key=lambda item: item.start):
+            if rule.start > end + SNAP:
+                joined.append(Rule(at, start, end))
+                start, end = rule.start, rule.end
+            else:
+                start, end = min(start, rule.start), max(end, rule.end)
+        joined.append(Rule(at, start, end))
+    if len(joined) > MAX_RULES:
+        joined.sort(key=lambda item: item.start - item.end)
+        joined = joined[:MAX_RULES]
+    return sorted(joined)
+
+
+def _snapped(rules: list[Rule]) -> list[list[Rule]]:
+    groups: list[list[Rule]] = []
+    for rule in sorted(rules):
+        if groups and rule.at - groups[-1][0].at <= SNAP:
+            groups[-1].append(rule)
+        else:
+            groups.append([rule])
+    return groups
+
+
+def components(across: list[Rule], down: list[Rule]) -> list[tuple[list[Rule], list[Rule]]]:
+    """Sets of rules that hang together by crossings, each with rules of both directions."""
+    parent = list(range(len(across) + len(down)))
+
+    def root(item: int) -> int:
+        while parent[item] != item:
+            parent[item] = parent[parent[item]]
+            item = parent[item]
+        return item
+
+    heights = [rule.at for rule in across]
+    for index, rule in enumerate(down):
+        low, high = bisect_left(heights, rule.start - SNAP), bisect_right(heights, rule.end + SNAP)
+        for other in range(low, high):
+            if across[other].start - SNAP <= rule.at <= across[other].end + SNAP:
+                parent[root(len(across) + index)] = root(other)
+    groups: dict[int, tuple[list[Rule], list[Rule]]] = defaultdict(lambda: ([], []))
+    for index, rule in enumerate(across):
+        groups[root(index)][0].append(rule)
+    for index, rule in enumerate(down):
+        groups[root(len(across) + index)][1].append(rule)
+    return [group for group in groups.values() if group[0] and group[1]]
+
+
+class Grid:
+    """The boxes between the rules of one component; ``cell[row][column]`` names the box's cell."""
+
+    def __init__(self, across: list[Rule], down: list[Rule]) -> None:
+        self.xs = _positions([rule.at for rule in down] + [end for rule in across for end in rule[1:]])
+        self.ys = _positions([rule.at for rule in across] + [end for rule in down for end in rule[1:]])
+        self.columns, self.rows = len(self.xs) - 1, len(self.ys) - 1
+        self.cell: list[list[int]] = []
+        if 0 < self.columns * self.rows <= MAX_BOXES:
+            self._flood(across, down)
+
+    def _flood(self, across: list[Rule], down: list[Rule]) -> None:
+        walls = _barriers(down, self.xs, self.ys)
+        floors = _barriers(across, self.ys, self.xs)
+        width = self.columns
+        parent = list(range(width * self.rows))
+
+        def root(item: int) -> int:
+            while parent[item] != item:
+                parent[item] = parent[parent[item]]
+                item = parent[item]
+            return item
+
+        for row in range(self.rows):
+            for column in range(width):
+                here = row * width + column
+                if column + 1 < width and (column + 1, row) not in walls:
+                    parent[max(root(here), root(here + 1))] = min(root(here), root(here + 1))
+                if row + 1 < self.rows and (row + 1, column) not in floors:
+                    below = here + width
+                    parent[max(root(here), root(below))] = min(root(here), root(below))
+        self.cell = [[root(row * width + column) for column in range(width)] for row in range(self.rows)]
+
+    def place(self, x: float, y: float) -> int:
+        """The cell at a point, or -1 outside the grid."""
+        column, row = bisect_right(self.xs, x) - 1, bisect_right(self.ys, y) - 1
+        if 0 <= column < self.columns and 0 <= row < self.rows:
+            return self.cell[row][column]
+        return -1
+
+
+def _positions(values: list[float]) -> list[float]:
+    """Sorted values with neighbours nearer than ``SNAP`` drawn together."""
+    found: list[float] = []
+    for value in sorted(values):
+        if not found or value - found[-1] > SNAP:
+            found.append(value)
+    return found
+
+
+def _barriers(rules: list[Rule], at: list[float], along: list[float]) -> set[tuple[int, int]]:
+    """Pairs (index of the line, index of the box beside it) where a rule stands."""
+    middles = [(low + high) / 2 for low, high in itertools.pairwise(along)]
+    found = set()
+    for rule in rules:
+        line = max(bisect_right(at, rule.at + 0.01) - 1, 0)
+        for box in range(bisect_left(middles, rule.start), bisect_right(middles, rule.end)):
+            found.add((line, box))
+    return found
+
+
+def ruled_tables(words: list[Word], across: list[Rule], down: list[Rule]) -> tuple[list[Table], list[Word]]:
+    """Tables, and the words that are in none of them."""
+    if not across or not down:
+        return [], words
+    tables = []
+    rest = words
+    groups = components(merged(across), merged(down))
+    for lines, posts in sorted(groups, key=lambda group: (-len(group[0]) * len(group[1]), group)):
+        table, rest = _table(rest, lines, posts)
+        if table:
+            tables.append(table)
+    return tables, rest
+
+
+def _table(words: list[Word], across: list[Rule], down: list[Rule]) -> tuple[Table | None, list[Word]]:
+    grid = Grid(across, down)
+    if not grid.cell or grid.columns * grid.rows < 2:
+        return None, words
+    inside: dict[int, list[Word]] = {}
+    outside = []
+    for word in words:
+        cell = grid.place((word.x0 + word.x1) / 2, (word.top + word.bottom) / 2)
+        if cell < 0:
+            outside.append(word)
+        else:
+            inside.setdefault(cell, []).append(word)
+    if not _is_table(inside, grid):
+        return None, words
+    rows = _rows(inside, grid)
+    if len(rows) < 2 or len(rows[0]) < 2:
+        return None, words
+    seq = min(word.seq for group in inside.values() for word in group)
+    box = grid.xs[0], grid.ys[0], grid.xs[-1], grid.ys[-1]
+    return Table(rows, *box, seq, True, tuple(grid.xs)), outside
+
+
+def _is_table(inside: dict[int, list[Word]], grid: Grid) -> bool:
+    """False for frames round prose: few cells, or one that holds nearly all the words."""
+    if len(inside) < 4 and not (len(inside) >= 3 and min(grid.rows, grid.columns) >= 2):
+        return False
+    sizes = [len(group) for group in inside.values()]
+    return not (max(sizes) > 60 and max(sizes) * 10 > sum(sizes) * 7)
+
+
+def _rows(inside: dict[int, list[Word]], grid: Grid) -> list[list[str]]:
+    """Cell texts by row; a merged cell's text stands once, at its top left place."""
+    rows: list[list[str]] = []
+    done: set[int] = set()
+    for names in grid.cell:
+        groups: list[Sequence[Word]] = []
+        for name in names:
+            groups.append(inside.get(name, ()) if name not in done else ())
+            done.add(name)
+        rows.extend(split_rows(groups) or [[cell_text(group) for group in groups]])
+    return trimmed(rows)

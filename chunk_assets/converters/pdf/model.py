@@ -1,0 +1,156 @@
+"""The nouns of PDF layout: words, lines, tables and blocks in the frame of an upright reader.
+
+Coordinates are points in the reading frame: x grows in reading direction, y grows down the page.
+``read_page`` turns the page so that its prevailing text is upright, so nothing here knows rotation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How a text object is drawn; shared by all its words. ``angle`` is -1 when it is no right angle.
+
+    ``flaw`` is why a reader can't see the text ("" when it can be seen).
+    """
+
+    size: float
+    bold: bool
+    angle: int
+    flaw: str = ""
+
+
+class Box(NamedTuple):
+    """A rectangle of the page: left, top, right, bottom."""
+
+    x0: float
+    top: float
+    x1: float
+    bottom: float
+
+
+class Word(NamedTuple):
+    """A run of text without white space; ``line`` is PDFium's line number, ``seq`` its own order."""
+
+    text: str
+    x0: float
+    top: float
+    x1: float
+    bottom: float
+    style: Style
+    line: int
+    seq: int
+
+
+class Rule(NamedTuple):
+    """A straight line: at ``at`` on its own axis, from ``start`` to ``end`` on the other one."""
+
+    at: float
+    start: float
+    end: float
+
+
+@dataclass(slots=True)
+class PageText:
+    """All that is read of one page. ``number`` counts from 1."""
+
+    number: int
+    box: Box
+    words: list[Word]
+    across: list[Rule] = field(default_factory=list)
+    down: list[Rule] = field(default_factory=list)
+    picture_share: float = 0.0
+    drawn: int = 0
+    doubtful: int = 0
+    hidden: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Line:
+    """Words side by side, in reading order, with nothing but word spaces between them.
+
+    ``words`` may be emptied once the layout is known, to keep long documents small; ``text`` stays.
+    ``mixed`` says that some, not all, of the letters are bold.
+    """
+
+    words: list[Word]
+    text: str
+    x0: float
+    top: float
+    x1: float
+    bottom: float
+    size: float
+    bold: bool
+    mixed: bool
+    angle: int
+    seq: int
+
+
+@dataclass(slots=True)
+class Table:
+    """Rows of cell texts, all of one length; the first row is the header. ``ruled`` if drawn with lines."""
+
+    rows: list[list[str]]
+    x0: float
+    top: float
+    x1: float
+    bottom: float
+    seq: int
+    ruled: bool
+    edges: tuple[float, ...] = ()
+
+
+@dataclass(slots=True)
+class Block:
+    """A paragraph, heading, list item or table, on one page."""
+
+    kind: str  # "text", "heading", "item", "table", "note", "leader"
+    lines: list[Line]
+    table: Table | None = None
+    level: int = 0
+    marker: str = ""
+    indent: int = 0
+
+    @property
+    def size(self) -> float:
+        """Type size of the first line; 0 for tables."""
+        return self.lines[0].size if self.lines else 0.0
+
+    @property
+    def bold(self) -> bool:
+        """Whether every line is bold."""
+        return bool(self.lines) and all(line.bold for line in self.lines)
+
+    @property
+    def text(self) -> str:
+        """The plain words, with spaces for line breaks."""
+        return " ".join([line.text for line in self.lines])
+
+
+def line_of(words: list[Word]) -> Line:
+    """The line made of ``words``, which are in reading order and not empty."""
+    letters: dict[float, int] = {}
+    bold = 0
+    total = 0
+    for word in words:
+        count = len(word.text)
+        total += count
+        letters[word.style.size] = letters.get(word.style.size, 0) + count
+        bold += count if word.style.bold else 0
+    size = max(letters, key=lambda key: (letters[key], key)) if len(letters) > 1 else words[0].style.size
+    return Line(
+        words,
+        " ".join([word.text for word in words]),
+        min([word.x0 for word in words]),
+        min([word.top for word in words]),
+        max([word.x1 for word in words]),
+        max([word.bottom for word in words]),
+        size,
+        bold * 10 >= total * 9,
+        0 < bold < total,
+        words[0].style.angle,
+        words[0].seq,
+    )

@@ -1,0 +1,59 @@
+"""Footnotes: small type with a mark, at the foot of a page, kept apart from the text above."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from chunk_assets.converters.pdf.model import Block
+
+_MARK = re.compile(
+    r"^(?:\d{1,3}|[*†‡§¶#]{1,3}|\(\d{1,3}\)|[a-z])[.)]?(?:\s|(?=[A-Z\"“(]))|^(?:notes?|sources?):?\s",
+    re.IGNORECASE,
+)
+_OPEN_END = re.compile(r"[.!?:;。！？：；]['\"”’»)\]]*(?:\s*\d{1,3})?$")
+
+
+def mark_notes(blocks: Sequence[Block], body: float, bottom: float, height: float) -> None:
+    """Turn small marked blocks in the lower part of the page into blocks of kind ``note``.
+
+    What follows a note in the same small type belongs to it.
+    """
+    last: Block | None = None
+    for block in blocks:
+        if block.kind not in {"text", "item"} or not block.lines:
+            last = None
+            continue
+        small = block.size <= body - 0.9 and block.lines[0].top > bottom - 0.6 * height
+        follows = last is not None and small and abs(last.size - block.size) < 0.6
+        if small and (_MARK.match(block.text) or follows):
+            block.kind = "note"
+            last = block
+        else:
+            last = None
+
+
+def goes_on(block: Block, following: Block) -> bool:
+    """Whether the paragraph ``block`` ends inside a sentence that ``following`` goes on with."""
+    if block.kind not in {"text", "item"} or following.kind != "text":
+        return False
+    if abs(block.size - following.size) > 0.6 or len(block.text) < 40:
+        return False
+    start = following.text[:1]
+    if _OPEN_END.search(block.text):
+        return False
+    return start.islower() or (block.text.endswith(("-", ",")) and not start.isdigit())
+
+
+def notes_last(blocks: list[Block], following: Block | None) -> list[Block]:
+    """The page's blocks with its notes at the end, or before the last paragraph if that goes on overleaf.
+
+    So a sentence that runs over the page break is not interrupted, and each page stays one span.
+    """
+    notes = [block for block in blocks if block.kind == "note"]
+    if not notes:
+        return blocks
+    rest = [block for block in blocks if block.kind != "note"]
+    if rest and following is not None and goes_on(rest[-1], following):
+        return [*rest[:-1], *notes, rest[-1]]
+    return [*rest, *notes]

@@ -1,0 +1,214 @@
+"""Tables without rules: rows whose pieces stand under each other in columns.
+
+A table is looked for among visual rows; prose in columns looks much the same, so the pieces must
+be short, or figures, and the gaps between columns must run through (nearly) all rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from chunk_assets.converters.pdf.cells import trimmed
+from chunk_assets.converters.pdf.joining import join_two
+from chunk_assets.converters.pdf.lines import rows_of
+from chunk_assets.converters.pdf.model import Table, Word
+
+# In type sizes: the least gap between two cells, and between two columns.
+CELL_GAP = 0.9
+COLUMN_GAP = 0.55
+_FIGURE = frozenset("0123456789.,%$€£¥()-–—+/*:−<>≤≥±~ ")
+_LEADER = ("....", ". . .", "…", "____", "····")
+
+
+@dataclass(slots=True)
+class _Row:
+    """A visual row cut into pieces at wide gaps."""
+
+    words: list[Word]
+    pieces: list[list[Word]]
+    top: float
+    bottom: float
+    size: float
+
+    @property
+    def leader(self) -> bool:
+        text = " ".join([word.text for word in self.words])
+        return any(mark in text for mark in _LEADER)
+
+
+def open_tables(words: list[Word]) -> tuple[list[Table], list[Word]]:
+    """Tables found by alignment, and the words that are in none of them, in PDFium's order."""
+    flat = [word for word in words if word.style.angle == 0]
+    if len(flat) < 6:
+        return [], words
+    tables = []
+    taken: set[int] = set()
+    for run in _runs([_row(row) for row in rows_of(flat)]):
+        for table in _tables_in(run):
+            tables.append(table)
+            taken.update(word.seq for row in run for word in row.words)
+    return tables, [word for word in words if word.seq not in taken] if taken else words
+
+
+def _row(words: list[Word]) -> _Row:
+    size = max(*[word.style.size for word in words], 4.0)
+    pieces = [[words[0]]]
+    edge = words[0].x1
+    for word in words[1:]:
+        if word.x0 - edge > CELL_GAP * size:
+            pieces.append([])
+        pieces[-1].append(word)
+        edge = max(edge, word.x1)
+    return _Row(words, pieces, min([w.top for w in words]), max([w.bottom for w in words]), size)
+
+
+def _runs(rows: list[_Row]) -> list[list[_Row]]:
+    """Stretches of rows with two or more pieces; up to two single rows in a row stay inside."""
+    runs: list[list[_Row]] = []
+    current: list[_Row] = []
+    single = 0
+    for row in rows:
+        several = len(row.pieces) > 1 and not row.leader
+        apart = bool(current) and row.top - current[-1].bottom > 2.6 * row.size
+        if apart or (current and not several and single >= 2):
+            runs.append(current)
+            current, single = [], 0
+        if several or current:
+            current.append(row)
+            single = 0 if several else single + 1
+    runs.append(current)
+    return [_stripped(run) for run in runs if sum(len(row.pieces) > 1 for row in run) >= 3]
+
+
+def _stripped(run: list[_Row]) -> list[_Row]:
+    while len(run[-1].pieces) < 2:
+        run = run[:-1]
+    return run
+
+
+def _tables_in(run: list[_Row]) -> list[Table]:
+    columns = _columns(run)
+    if len(columns) < 2:
+        return []
+    grid = [_cells(row, columns) for row in run]
+    if not _tabular(grid, run):
+        return []
+    texts = _folded(grid, run)
+    texts = trimmed(texts)
+    if len(texts) < 2 or len(texts[0]) < 2:
+        return []
+    every = [word for row in run for word in row.words]
+    return [
+        Table(
+            texts,
+            min([w.x0 for w in every]),
+            run[0].top,
+            max([w.x1 for w in every]),
+            run[-1].bottom,
+            min([w.seq for w in every]),
+            False,
+            tuple(columns),
+        )
+    ]
+
+
+def _columns(run: list[_Row]) -> list[float]:
+    """Left edges of the columns: where a gap runs down through nearly all rows of several pieces."""
+    events: list[tuple[float, int]] = []
+    rows = [row for row in run if len(row.pieces) > 1]
+    for row in rows:
+        for piece in row.pieces:
+            events.append((piece[0].x0, 1))
+            events.append((max([word.x1 for word in piece]), -1))
+    events.sort()
+    size = sorted(row.size for row in rows)[len(rows) // 2]
+    allowed = len(rows) // 12
+    edges = [events[0][0]]
+    depth = 0
+    free_from: float | None = None
+    for x, step in events:
+        if step > 0 and depth + 1 > allowed and free_from is not None:
+            if x - free_from >= COLUMN_GAP * size:
+                edges.append(x)
+            free_from = None
+        depth += step
+        if step < 0 and depth <= allowed and free_from is None:
+            free_from = x
+    return edges
+
+
+def _cells(row: _Row, columns: list[float]) -> list[list[Word]]:
+    """The row's words by column; a piece belongs where it starts, a long one is cut at no column."""
+    cells: list[list[Word]] = [[] for _ in columns]
+    for piece in row.pieces:
+        middle = piece[0].x0 + 0.5
+        column = max([index for index, edge in enumerate(columns) if edge <= middle + 1] or [0])
+        cells[column].extend(piece)
+    return cells
+
+
+def _is_figure(cell: list[Word]) -> bool:
+    text = "".join([word.text for word in cell])
+    digits = sum(char.isdigit() for char in text)
+    return (digits > 0 and digits * 2 >= len(text)) or (len(text) <= 3 and all(c in _FIGURE for c in text))
+
+
+def _tabular(grid: list[list[list[Word]]], run: list[_Row]) -> bool:
+    """Whether the aligned pieces are a table and not prose in columns or scattered labels."""
+    rows = [row for row in grid if sum(1 for cell in row if cell) > 1]
+    if len(rows) < 3 or len(rows) * 2 < len(run):
+        return False
+    columns = len(grid[0])
+    filled = [[cell for row in rows if (cell := row[index])] for index in range(columns)]
+    cells = [cell for column in filled for cell in column]
+    share = len(cells) / (len(rows) * columns)
+    figures = sum(1 for cell in cells if _is_figure(cell))
+    words = [sum(map(len, column)) / max(len(column), 1) for column in filled]
+    if figures * 4 >= len(cells):
+        return share >= 0.35
+    long_columns = sum(1 for mean in words if mean > 4.5)
+    if columns == 2:
+        return long_columns == 0 and share >= 0.8 and len(rows) >= 4
+    return long_columns <= 1 and share >= 0.5
+
+
+def _text(cell: list[Word]) -> str:
+    return " ".join([word.text for word in cell])
+
+
+def _folded(grid: list[list[list[Word]]], run: list[_Row]) -> list[list[str]]:
+    """Cell texts with wrapped lines put back into the row they continue."""
+    texts = [[_text(cell) for cell in row] for row in grid]
+    result: list[list[str]] = []
+    for index, row in enumerate(texts):
+        if result and _wraps(texts, grid, run, index):
+            result[-1] = [join_two(above, here) for above, here in zip(result[-1], row, strict=True)]
+        else:
+            result.append(row)
+    return _headed(result)
+
+
+def _wraps(texts: list[list[str]], grid: list[list[list[Word]]], run: list[_Row], index: int) -> bool:
+    """A row that only continues text of the row above, close below it, and has no first cell."""
+    row, above = texts[index], texts[index - 1]
+    if index == 0 or run[index].top - run[index - 1].bottom > 0.5 * run[index].size:
+        return False
+    places = [place for place, text in enumerate(row) if text]
+    if any(_is_figure(grid[index][place]) for place in places) or any(not above[place] for place in places):
+        return False
+    return 0 not in places or (places == [0] and row[0][0].islower())
+
+
+def _headed(rows: list[list[str]]) -> list[list[str]]:
+    """The first rows without figures folded into one header row, when figures follow below."""
+
+    def has_figures(row: list[str]) -> bool:
+        return any(cell and sum(c.isdigit() for c in cell) * 2 >= len(cell) for cell in row[1:])
+
+    first = next((index for index, row in enumerate(rows) if has_figures(row)), 0)
+    if not 2 <= first <= 4 or len(rows) - first < 2:
+        return rows
+    header = rows[0]
+    for row in rows[1:first]:
+        header = [join_two(above, here) for above, here in zip(header, row, strict=True)]
+    return [header, *rows[first:]]
