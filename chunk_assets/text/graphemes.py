@@ -57,3 +57,9 @@ def _known_border(text: str, offset: int) -> int:
         if _PLAIN.match(text, at - 1):
             return at
     return max(0, offset - LOOK_BACK)
+
+
+def next_cut(text: str, offset: int) -> int:
+    """The first grapheme border after ``offset``, which is itself taken for one."""
+    found = _clusters().match(text, offset, min(len(text), offset + LOOK_BACK))
+    return int(found.end()) if found else len(text)

@@ -14,12 +14,15 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from chunk_assets import errors, hashing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import tiktoken
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +101,15 @@ def ranks(name: str) -> dict[bytes, int]:
     lines = RANKS[name].read().split(b"\n")
     pairs = (line.split(b" ") for line in lines if line)
     return {base64.b64decode(token): int(rank) for token, rank in pairs}
+
+
+@functools.cache
+def token_lengths(name: str) -> NDArray[np.uint8]:
+    """Bytes of each token by id: ``uint8[n]`` (the longest has 128)."""
+    lengths = np.zeros(max(ranks(name).values()) + 1, dtype=np.uint8)
+    for token, rank in ranks(name).items():
+        lengths[rank] = len(token)
+    return lengths
 
 
 @functools.cache

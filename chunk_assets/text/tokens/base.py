@@ -18,12 +18,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """Token counts between any two of ``n`` offsets of one text by one subtraction.
+    """Token counts between any two of many offsets of one text by one subtraction.
 
-    For ``i < j`` with ``first[i] <= last[j]`` the exact count of ``text[offsets[i]:offsets[j]]`` is
+    With ``s`` the offsets asked for as starts and ``e`` those asked for as ends: where
+    ``s[i] < e[j]`` and ``first[i] <= last[j]`` the exact count of ``text[s[i]:e[j]]`` is
     ``ends[j] - starts[i]``. Elsewhere no token border is sure between the two (they are within one
     word, or one long run without blanks) and ``TokenIndex.count`` must be asked.
-    All arrays are ``int64[n]``.
+    ``offsets``, ``starts`` and ``first`` are ``int64[n]``, ``ends`` and ``last`` ``int64[m]``.
     """
 
     offsets: NDArray[np.int64]
@@ -63,8 +64,11 @@ class TokenIndex(Protocol):
         """
         ...
 
-    def marks(self, offsets: NDArray[np.int64]) -> Marks:
-        """What is needed to count between any two of ``offsets`` (sorted) by a subtraction."""
+    def marks(self, offsets: NDArray[np.int64], ends: NDArray[np.int64] | None = None) -> Marks:
+        """What is needed to count from any of ``offsets`` to any of ``ends`` by a subtraction.
+
+        ``ends`` are the same offsets when left out.
+        """
         ...
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from chunk_assets import errors, hashing
 from chunk_assets.text import graphemes, vocabularies
 from chunk_assets.text.tokens.base import Marks, TokenCounter
+from chunk_assets.text.tokens.bpe import byte_pair_counter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -50,10 +51,11 @@ class _PlainIndex:
             end = graphemes.safe_cut(self.text, low)
         return end
 
-    def marks(self, offsets: NDArray[np.int64]) -> Marks:
+    def marks(self, offsets: NDArray[np.int64], ends: NDArray[np.int64] | None = None) -> Marks:
+        ends = offsets if ends is None else ends
         far = np.full(len(offsets), len(self.text) + 1, dtype=np.int64)
-        nothing = np.zeros(len(offsets), dtype=np.int64)
-        return Marks(offsets, nothing, nothing, far, nothing - 1)
+        none = np.zeros(len(ends), dtype=np.int64)
+        return Marks(offsets, far * 0, none, far, none - 1)
 
 
 class _Counter:
@@ -71,10 +73,7 @@ class _Counter:
 def counter(name: str) -> TokenCounter:
     """The counter called ``name``; raises ``ConfigurationError`` for an unknown one."""
     if name in vocabularies.RANKS:
-        encoding = vocabularies.reference_encoding(name)
-        return _Counter(
-            name, vocabularies.RANKS[name].sha256[:16], 0, lambda t: len(encoding.encode_ordinary(t))
-        )
+        return byte_pair_counter(name)
     if name == "bge-small-en-v1.5":
         return _from_json(name, vocabularies.BGE_SMALL.read())
     if name.startswith("file:"):

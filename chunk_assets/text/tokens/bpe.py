@@ -1,0 +1,143 @@
+"""``cl100k_base`` and ``o200k_base``: byte-pair vocabularies over the fastest right engine."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chunk_assets.text import vocabularies
+from chunk_assets.text.tokens import engines
+from chunk_assets.text.tokens.borders import byte_pair
+from chunk_assets.text.tokens.index import BorderIndex, Rules
+from chunk_assets.text.tokens.memory import Memory
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# Characters; part of the definition of a count, so a change of it is a new version.
+LIMIT = 4_000
+_VERSION = 1
+# Characters per engine call: token ids, lengths and sums of a block stay in the processor's cache.
+_BLOCK = 131_072
+_HALF = LIMIT // 2
+_SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+class BytePairCounter:
+    """A ``TokenCounter`` for a vocabulary of ``vocabularies.RANKS``."""
+
+    special_tokens = 0
+
+    def __init__(self, name: str, engine: engines.Engine | None = None) -> None:
+        self.name = name
+        self.version = f"{vocabularies.RANKS[name].sha256[:16]}-{_VERSION}"
+        self._engine = engine or engines.fastest(name)
+        self._lengths = vocabularies.token_lengths(name)
+        self._rules = Rules(byte_pair(), LIMIT, Memory(self._part), self._piece_ends)
+
+    def count(self, text: str) -> int:
+        """Exact tokens of ``text``."""
+        if len(text) <= LIMIT:
+            return len(self._encode(text))
+        return sum(len(ends) for ends, _ in self._passes(text))
+
+    def count_many(self, texts: Sequence[str]) -> list[int]:
+        """``count`` of each text."""
+        return [self.count(text) for text in texts]
+
+    def index(self, text: str) -> BorderIndex:
+        """Tokenises ``text`` once."""
+        ends: list[NDArray[np.int32]] = [np.zeros(0, dtype=np.int32)]
+        runs: list[int] = []
+        for block_ends, block_runs in self._passes(text):
+            ends.append(block_ends)
+            runs.extend(block_runs)
+        return BorderIndex(text, self._rules, np.concatenate(ends), None, np.array(runs, dtype=np.int64))
+
+    def _passes(self, text: str) -> Iterator[tuple[NDArray[np.int32], list[int]]]:
+        """Token ends of each block, as offsets into ``text``, and where its long runs begin."""
+        for start, end in blocks(text):
+            block = text[start:end]
+            if _surely_without_long_runs(_utf8(block)):
+                yield self._piece_ends(block) + np.int32(start), []
+                continue
+            for low, high, is_run in _segments(block):
+                pieces = range(low, high, LIMIT) if is_run else (low,)
+                width = LIMIT if is_run else high - low
+                for at in pieces:
+                    ends = self._piece_ends(block[at : min(at + width, high)])
+                    yield ends + np.int32(start + at), [start + at] if is_run and at == low else []
+
+    def _part(self, text: str) -> int:
+        return len(self._encode(text))
+
+    def _piece_ends(self, text: str) -> NDArray[np.int32]:
+        """Character offsets at which the tokens of ``text`` end, rounded up to whole characters."""
+        ends = np.cumsum(self._lengths[self._encode(text)], dtype=np.int32)
+        if text.isascii():
+            return ends
+        data = _utf8(text)
+        characters = np.cumsum((data & 0xC0) != 0x80, dtype=np.int32)
+        return characters[ends - 1]
+
+    def _encode(self, text: str) -> NDArray[np.uint32]:
+        try:
+            return self._engine(text)
+        except UnicodeEncodeError:
+            return self._engine(_SURROGATES.sub("\ufffd", text))
+
+
+def blocks(text: str) -> Iterator[tuple[int, int]]:
+    """Spans of about ``_BLOCK`` characters that tile ``text``, cut at forced borders only."""
+    borders, start = byte_pair(), 0
+    while len(text) - start > _BLOCK + _HALF:
+        near = start + _BLOCK
+        cut = borders.last(text, near - _HALF, near)
+        if cut < 0:
+            cut = borders.first(text, near, len(text))
+        if cut < 0:
+            break
+        yield start, cut
+        start = cut
+    if start < len(text):
+        yield start, len(text)
+
+
+def _surely_without_long_runs(data: NDArray[np.uint8]) -> bool:
+    """Whether each stretch of ``_HALF`` bytes has a blank after visible ASCII: a forced border."""
+    borders = (data[1:] == 32) & ((data[:-1] - np.uint8(33)) < 94)
+    whole = len(borders) // _HALF
+    return bool(borders[: whole * _HALF].reshape(whole, _HALF).any(axis=1).all())
+
+
+def _segments(block: str) -> Iterator[tuple[int, int, bool]]:
+    """Spans that tile ``block``: each is a long run (``True``) or holds none."""
+    inner = np.flatnonzero(byte_pair().mask(block)) + 1
+    edges = np.concatenate([[0], inner, [len(block)]])
+    done = 0
+    for at in np.flatnonzero(np.diff(edges) > LIMIT).tolist():
+        low, high = int(edges[at]), int(edges[at + 1])
+        if done < low:
+            yield done, low, False
+        yield low, high, True
+        done = high
+    if done < len(block):
+        yield done, len(block), False
+
+
+def _utf8(text: str) -> NDArray[np.uint8]:
+    try:
+        data = text.encode()
+    except UnicodeEncodeError:
+        data = _SURROGATES.sub("\ufffd", text).encode()
+    return np.frombuffer(data, dtype=np.uint8)
+
+
+@functools.cache
+def byte_pair_counter(name: str) -> BytePairCounter:
+    """The one counter of a vocabulary, over the fastest engine."""
+    return BytePairCounter(name)

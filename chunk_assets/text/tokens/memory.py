@@ -1,0 +1,34 @@
+"""A bounded memory of short texts and their counts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# Words repeat; longer texts hardly do.
+_LONGEST = 40
+_MOST = 200_000
+
+
+class Memory:
+    """``count`` with the answers for short texts kept; forgets all when it is full."""
+
+    __slots__ = ("_count", "_known")
+
+    def __init__(self, count: Callable[[str], int]) -> None:
+        self._count = count
+        self._known: dict[str, int] = {}
+
+    def __call__(self, text: str) -> int:
+        """The count of ``text``, remembered or new."""
+        known = self._known.get(text)
+        if known is not None:
+            return known
+        found = self._count(text)
+        if len(text) <= _LONGEST:
+            if len(self._known) >= _MOST:
+                self._known = {}
+            self._known[text] = found
+        return found
