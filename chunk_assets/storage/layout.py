@@ -80,7 +80,16 @@ class Layout:
     @property
     def locks(self) -> Path:
         """One file a held lock."""
-        return self.root / "locks"
+        return self.home / "locks" / (f"version={self.version}" if self.version else "published")
+
+    def batch_lock(self, batch: Batch) -> Path:
+        """Held by the run that works on a batch."""
+        return self.locks / f"{batch.hive}.lock"
+
+    @property
+    def publish_lock(self) -> Path:
+        """Held for the moment of publishing any batch of this version."""
+        return self.locks / "publish.lock"
 
     def vectors(self, model_fingerprint: str) -> Path:
         """The vector store of one model, shared by all versions of a home."""

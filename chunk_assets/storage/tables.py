@@ -1,0 +1,174 @@
+"""Table files: written in fixed row groups so that equal rows give equal bytes, read in bounded memory."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from chunk_assets.storage.files import TEMPORARY, temporary, writing
+from chunk_assets.storage.schemas import ROW_GROUP_ROWS
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    import pyarrow as pa
+
+HASH_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class FileFacts:
+    """What a file must be: SHA-256 and size in bytes of its content, and its rows."""
+
+    sha256: str
+    size: int
+    rows: int
+
+
+class TableWriter:
+    """Writes one table file, row group by row group; the file appears whole when the block ends.
+
+    Rows arrive in any portions and leave in groups of ``ROW_GROUP_ROWS``: portions don't show in the bytes.
+    """
+
+    def __init__(self, path: Path, table: str, schema: pa.Schema) -> None:
+        self._path, self._schema = path, schema
+        self._group = ROW_GROUP_ROWS[table]
+        self._waiting: list[pa.Table] = []
+        self._waiting_rows = 0
+        self.rows = 0
+
+    def __enter__(self) -> Self:
+        import pyarrow.parquet as pq
+
+        with writing(self._path):
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            # Dictionaries for what repeats; long texts and vectors would only fill and abandon one.
+            plain = {"markdown", "text", "vector"}
+            self._writer = pq.ParquetWriter(
+                temporary(self._path),
+                self._schema,
+                version="2.6",
+                compression="zstd",
+                compression_level=3,
+                use_dictionary=[name for name in self._schema.names if name not in plain],
+                write_statistics=True,
+            )
+        return self
+
+    def write(self, rows: pa.Table) -> None:
+        """Adds rows, in table order."""
+        self._waiting.append(rows)
+        self._waiting_rows += rows.num_rows
+        while self._waiting_rows >= self._group:
+            self._flush(self._group)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            with writing(self._path):
+                if kind is None:
+                    self._flush(self._waiting_rows)
+                self._writer.close()
+                if kind is None:
+                    temporary(self._path).replace(self._path)
+        finally:
+            temporary(self._path).unlink(missing_ok=True)
+
+    def _flush(self, count: int) -> None:
+        import pyarrow as pa
+
+        if not count:
+            return
+        # One contiguous chunk a column: where pages end depends on how the columns are chunked.
+        waiting = pa.concat_tables(self._waiting).combine_chunks()
+        with writing(self._path):
+            self._writer.write_table(waiting.slice(0, count).combine_chunks(), row_group_size=count)
+        self._waiting = [waiting.slice(count)]
+        self._waiting_rows -= count
+        self.rows += count
+
+
+def write_table(path: Path, table: str, rows: pa.Table, schema: pa.Schema) -> None:
+    """Writes a whole table at once."""
+    with TableWriter(path, table, schema) as writer:
+        writer.write(rows)
+
+
+def read_table(path: Path, columns: Sequence[str] | None = None) -> pa.Table | None:
+    """A table file, or ``None`` when it is not there. Only its own columns, none from the path."""
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            return file.read(columns=None if columns is None else list(columns))
+    except FileNotFoundError:
+        return None
+
+
+def facts_of(path: Path) -> FileFacts | None:
+    """Hash, size and rows of a table file; ``None`` when it is not there, -1 rows when it is no table."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        sha256, size = hash_file(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    try:
+        rows = pq.read_metadata(path).num_rows
+    except (pa.ArrowException, OSError):
+        rows = -1
+    return FileFacts(sha256, size, rows)
+
+
+def hash_file(path: Path) -> tuple[str, int]:
+    """SHA-256 and size in bytes of a file's content."""
+    digest, size = hashlib.sha256(), 0
+    with path.open("rb") as file:
+        while block := file.read(HASH_BLOCK):
+            digest.update(block)
+            size += len(block)
+    return digest.hexdigest(), size
+
+
+class RowStream:
+    """Rows of a table file whose document is wanted, in file order, a few at a time."""
+
+    def __init__(self, path: Path, wanted: Iterable[str], columns: Sequence[str] | None = None) -> None:
+        self._parts = self._read(path, list(wanted), columns)
+        self._part: pa.Table | None = None
+
+    def take(self, count: int) -> Iterator[pa.Table]:
+        """The next ``count`` rows, in portions; fewer only when the file has no more."""
+        while count:
+            if self._part is None or not self._part.num_rows:
+                self._part = next(self._parts, None)
+                if self._part is None:
+                    return
+            portion = self._part.slice(0, count)
+            self._part = self._part.slice(portion.num_rows)
+            count -= portion.num_rows
+            yield portion
+
+    @staticmethod
+    def _read(path: Path, wanted: list[str], columns: Sequence[str] | None) -> Iterator[pa.Table]:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+        import pyarrow.parquet as pq
+
+        keys = pa.array(wanted, pa.string())
+        with pq.ParquetFile(path) as file:
+            for group in range(file.num_row_groups):
+                rows = file.read_row_group(group, columns=None if columns is None else list(columns))
+                yield rows.filter(pc.is_in(rows["document_id"], value_set=keys))
+
+
+def clean_temporaries(folder: Path) -> None:
+    """Removes unfinished files that killed runs left in a folder; call it with the batch locked."""
+    for path in folder.glob(f"{TEMPORARY}*"):
+        path.unlink(missing_ok=True)
