@@ -1,0 +1,169 @@
+"""Packing units into chunks: windows with whole units of overlap, and the rule for short tails."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chunk_assets.strategies.base import Piece
+from chunk_assets.text import reasons
+from chunk_assets.text.markdown import kinds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from chunk_assets.text.layout import Layout
+
+# A better border is taken only where the chunk that ends there has this part of its target.
+_LEAST_FILL = 4
+
+Run = tuple[int, int]
+
+
+def pieces(layout: Layout, runs: Iterable[Run]) -> list[Piece]:
+    """The runs of units (first and last) as spans."""
+    return [Piece(layout.start(first), layout.end(last)) for first, last in runs]
+
+
+def parts(layout: Layout, borders: NDArray[np.bool_] | None = None) -> list[Run]:
+    """The whole document as runs that begin where ``borders`` says (``bool[n]``); front matter is
+    always a run of its own."""
+    count = len(layout)
+    if not count:
+        return []
+    begins = np.zeros(count, dtype=bool) if borders is None else borders.copy()
+    begins[0] = True
+    front = layout.kinds == kinds.FRONT_MATTER
+    begins[1:] |= front[:-1] & ~front[1:]
+    firsts = np.flatnonzero(begins)
+    lasts = np.append(firsts[1:], count) - 1
+    return list(zip(firsts.tolist(), lasts.tolist(), strict=True))
+
+
+class Preferred:
+    """The last border of each rank, for packing that rather ends a chunk at a better border."""
+
+    def __init__(self, layout: Layout, ranks: Iterable[int]) -> None:
+        at = np.arange(len(layout))
+        self._last = [
+            memoryview(np.maximum.accumulate(np.where(layout.ranks >= rank, at, -1))) for rank in ranks
+        ]
+        self._layout = layout
+
+    def end(self, first: int, last: int) -> int:
+        """The unit at which a chunk from ``first`` that could reach ``last`` should end."""
+        layout = self._layout
+        least = layout.tokens(first, last) // _LEAST_FILL
+        for borders in self._last:
+            at = borders[last + 1]
+            if at > first and layout.tokens(first, at - 1) >= least:
+                return at - 1
+        return last
+
+
+def windows(layout: Layout, first: int, last: int, preferred: Preferred | None = None) -> list[Run]:
+    """Units ``first`` to ``last`` as chunks of the target size; each after the first begins with
+    whole units of the one before, as many as the overlap budget holds and leaves room for."""
+    target = layout.sizes.target_tokens
+    runs: list[Run] = []
+    while True:
+        end = layout.reach(first, target, last)
+        if runs:
+            while end <= runs[-1][1] and first <= runs[-1][1]:
+                # The overlap leaves no room for what follows it: it gives way.
+                first += 1
+                end = layout.reach(first, target, last)
+        if preferred and end < last:
+            end = _preferred_end(preferred, runs, first, end)
+        runs.append((first, end))
+        if end >= last:
+            return with_tail(layout, runs)
+        first = overlap_start(layout, first, end)
+
+
+def _preferred_end(preferred: Preferred, runs: list[Run], first: int, end: int) -> int:
+    better = preferred.end(first, end)
+    return better if not runs or better > runs[-1][1] else end
+
+
+def overlap_start(layout: Layout, first: int, last: int) -> int:
+    """The unit with which the chunk after ``first`` to ``last`` begins: whole units only."""
+    tokens, chars = layout.sizes.overlap_tokens, layout.sizes.overlap_chars
+    start = last + 1
+    if not tokens and not chars:
+        return start
+    while start - 1 > first and _within(layout, start - 1, last, tokens, chars):
+        start -= 1
+    return start
+
+
+def _within(layout: Layout, first: int, last: int, tokens: int, chars: int) -> bool:
+    if chars and layout.chars(first, last) > chars:
+        return False
+    return not tokens or layout.tokens(first, last) <= tokens
+
+
+def with_tail(layout: Layout, runs: list[Run]) -> list[Run]:
+    """The runs, where a last one under ``min_tokens`` joins the one before, or takes units from it."""
+    least = layout.sizes.min_tokens
+    if len(runs) < 2 or not least or layout.tokens(*runs[-1]) >= least:
+        return runs
+    (before, before_end), (tail, end) = runs[-2:]
+    if layout.fits(before, end):
+        return [*runs[:-2], (before, end)]
+    while tail - 1 > before and layout.tokens(tail, end) < least and layout.fits(tail - 1, end):
+        tail -= 1
+    if layout.tokens(tail, end) < least or layout.tokens(before, tail - 1) < least:
+        return runs
+    if len(runs) > 2 and tail - 1 <= runs[-3][1]:
+        return runs
+    shared = min(before_end, tail - 1)
+    while shared < before_end and _within(
+        layout, tail, shared + 1, layout.sizes.overlap_tokens, layout.sizes.overlap_chars
+    ) and (layout.sizes.overlap_tokens or layout.sizes.overlap_chars):
+        shared += 1
+    return [*runs[:-2], (before, shared), (tail, end)]
+
+
+def natural(layout: Layout, hard: NDArray[np.bool_], merge_below: int) -> list[Run]:
+    """Blocks as chunks. Those under ``merge_below`` tokens join the next one (or, before a hard
+    border, the one before) where the two are within the target; those over it become windows."""
+    target = layout.sizes.target_tokens
+    runs: list[Run] = []
+    for section in _sections(layout, hard):
+        found: list[Run] = []
+        start = section[0][0]
+        for at, (_, end) in enumerate(section):
+            follows = section[at + 1][1] if at + 1 < len(section) else -1
+            if follows >= 0 and layout.tokens(start, end) < merge_below and layout.fits(start, follows, target):
+                continue
+            found.append((start, end))
+            start = end + 1
+        for first, last in _merged_back(layout, found, merge_below, target):
+            runs.extend([(first, last)] if layout.fits(first, last, target) else windows(layout, first, last))
+    return runs
+
+
+def _sections(layout: Layout, hard: NDArray[np.bool_]) -> Iterable[list[Run]]:
+    """The blocks between hard borders, each as its first and last unit."""
+    blocks = parts(layout, hard | (layout.ranks >= reasons.BLOCK))
+    section: list[Run] = []
+    borders = hard.tolist()
+    for block in blocks:
+        if section and (borders[block[0]] or layout.kinds[section[-1][1]] == kinds.FRONT_MATTER):
+            yield section
+            section = []
+        section.append(block)
+    if section:
+        yield section
+
+
+def _merged_back(layout: Layout, runs: list[Run], merge_below: int, target: int) -> list[Run]:
+    if len(runs) > 1 and layout.tokens(*runs[-1]) < merge_below:
+        joined = (runs[-2][0], runs[-1][1])
+        if layout.fits(*joined, target):
+            return [*runs[:-2], joined]
+    return runs
