@@ -188,7 +188,7 @@ def _reads_as_text(sample: bytes, name: str) -> bool:
 def _refuse_binary(data: bytes) -> None:
     sample = data[:_SAMPLE]
     controls = len(_CONTROL.findall(sample))
-    if controls > max(2, _CONTROL_SHARE * len(sample)):
+    if controls > max(1, _CONTROL_SHARE * len(sample)):
         raise DocumentFailure(
             "broken", f"not text: {controls} control bytes in the first {len(sample)} bytes"
         )

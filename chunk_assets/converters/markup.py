@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 # Line ends of other systems and of Unicode; vertical tab and form feed are breaks too.
 _NEWLINES = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
 # Control characters but tab and newline, byte order marks, soft hyphens, surrogates, non-characters.
-_DROPPED = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\xad\ufeff\ud800-\udfff\ufffe\uffff]")
+_DROPPED = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\xad\ufeff\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 _SPACES = re.compile("[ \t\xa0\u2000-\u200a\u202f\u205f\u3000]+")
 
 
@@ -202,6 +202,7 @@ def code_span(code: str) -> str:
     return f"{ticks}{pad}{code}{pad}{ticks}"
 
 
+_BRACKET = re.compile(r"(?<!\\)[\[\]]")
 _URL_UNSAFE = re.compile(r"[\s<>()\\]")
 
 
@@ -213,6 +214,8 @@ def link(label: str, target: str) -> str:
     target = clean_text(target).strip()
     if not target or not label.strip() or label.strip() == target:
         return label or target
+    if label.count("[") != label.count("]"):
+        label = _BRACKET.sub(r"\\\g<0>", label)
     safe = _URL_UNSAFE.sub(lambda m: "".join(f"%{byte:02X}" for byte in m[0].encode()), target)
     return f"[{label}]({safe})"
 

@@ -1,0 +1,137 @@
+"""Word documents (.docx, .docm, .dotx; transitional and strict): an own walk over the XML by short names.
+
+Emphasis is not written: it carries no structure, and its marks split words for search and embedders.
+Macros are never looked at, linked files never fetched, comments counted but left out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from chunk_assets.converters.base import Converter, Options
+from chunk_assets.converters.blocks import Block, render
+from chunk_assets.converters.docx.body import read_blocks, rest_of_notes
+from chunk_assets.converters.docx.flat import flat_blocks
+from chunk_assets.converters.docx.numbering import Numbering
+from chunk_assets.converters.docx.runs import Fields
+from chunk_assets.converters.docx.state import Note, State
+from chunk_assets.converters.docx.styles import Styles
+from chunk_assets.converters.ooxml import SHORT, Package, Relationship, attribute, child, value
+from chunk_assets.errors import DocumentFailure
+from chunk_assets.records import Converted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lxml import etree
+
+_NOTE_KINDS = {"footnotes": "w:footnote", "endnotes": "w:endnote"}
+_RUNNING = {"header": "header", "footer": "footer"}
+_FACT_CHARS = 2_000
+_TOO_DEEP = "nested deeper than a document tree may be; its text was taken without tables and lists"
+
+
+def convert(data: bytes, options: Options) -> Converted:
+    """Markdown of a Word document; see the module for what is taken.
+
+    Raises:
+        DocumentFailure: ``encrypted``, ``broken``, ``unsafe`` or ``empty``.
+    """
+    package = Package(data, options.limits)
+    name = package.main_part("word/document.xml")
+    relationships = package.relationships(name)
+    state = _state(package, relationships)
+    blocks = _read(package, name, state)
+    facts = {**package.facts(), **_running(package, relationships, state)}
+    facts |= {what: str(count) for what, count in sorted(state.counts.items())}
+    markdown, pages = render(blocks)
+    if not markdown:
+        raise DocumentFailure("empty", _why_empty(state, facts))
+    return Converted(markdown, pages, facts, tuple(state.warnings))
+
+
+def _why_empty(state: State, facts: Mapping[str, str]) -> str:
+    if state.counts.get("images"):
+        return f"no text: {state.counts['images']} pictures without alternative text"
+    if "header" in facts or "footer" in facts:
+        return "no text in the body; only headers and footers"
+    return "no text in the document"
+
+
+def _state(package: Package, relationships: Mapping[str, Relationship]) -> State:
+    parts = {r.kind: r.target for r in relationships.values() if not r.external}
+    styles = Styles(package.optional_xml(parts.get("styles", "word/styles.xml")))
+    numbering = Numbering(package.optional_xml(parts.get("numbering", "word/numbering.xml")), styles)
+    notes: dict[tuple[str, str], Note] = {}
+    for kind, element_name in _NOTE_KINDS.items():
+        part = parts.get(kind, f"word/{kind}.xml")
+        root = package.optional_xml(part)
+        if root is None:
+            continue
+        links = package.relationships(part)
+        for element in root:
+            if SHORT[element.tag] == element_name:
+                notes[kind[:-1], attribute(element, "id") or ""] = Note(element, links)
+    return State(package, styles, numbering, Fields(), relationships, notes, read_blocks)
+
+
+def _read(package: Package, name: str, state: State) -> list[Block]:
+    """The blocks of the main part; its bare text when it is nested too deeply for a tree."""
+    try:
+        root = package.xml(name)
+        body = _body(root)
+        state.sections = _section_kinds(body)
+        return [*read_blocks(body, state), *rest_of_notes(state)]
+    except DocumentFailure as failure:
+        if failure.status != "broken" or "depth" not in failure.reason:
+            raise
+    except RecursionError:
+        pass
+    state.warn(_TOO_DEEP)
+    return flat_blocks(package.read(name) or b"")
+
+
+def _body(root: etree._Element | None) -> etree._Element:
+    body = root if root is None else child(root, "w:body")
+    if body is None:
+        raise DocumentFailure("broken", "the main part is no Word document: it has no body")
+    return body
+
+
+def _section_kinds(body: etree._Element) -> list[str]:
+    """How each section starts, in order."""
+    return [
+        value(element, "w:type") or "nextPage"
+        for element in body.iter("{*}sectPr")
+        if SHORT[element.tag] == "w:sectPr"
+    ]
+
+
+def _running(package: Package, relationships: Mapping[str, Relationship], state: State) -> dict[str, str]:
+    """Texts of headers and footers, each once, in the order of their part names."""
+    found: dict[str, dict[str, None]] = {}
+    counts, labels = dict(state.counts), dict(state.labels)
+    state.paging = False
+    parts = sorted((r.target, r.kind) for r in relationships.values() if r.kind in _RUNNING)
+    for part, kind in parts:
+        root = package.optional_xml(part)
+        if root is None:
+            continue
+        state.relationships, state.fields.stack, state.floats = package.relationships(part), [], []
+        text = " ".join(" ".join(b.text.split()) for b in read_blocks(root, state)).strip()
+        if text:
+            found.setdefault(kind, {})[text] = None
+    state.counts, state.labels = counts, labels
+    return {kind: " | ".join(texts)[:_FACT_CHARS] for kind, texts in found.items()}
+
+
+DOCX = Converter(
+    "docx",
+    version=1,
+    media_types=(
+        "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+        "application/vnd.ms-word.document.macroenabled.12",
+        "application/vnd.openxmlformats-officedocument.wordprocessingml.template",
+    ),
+    convert=convert,
+)
