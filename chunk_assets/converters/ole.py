@@ -49,6 +49,16 @@ def _next(data: bytes, sector: int, size: int) -> int:
     return int(struct.unpack_from("<I", data, where)[0]) if where + 4 <= len(data) else _END_OF_CHAIN
 
 
+def is_encrypted(data: bytes) -> bool:
+    """Whether the container holds an encrypted document, of the old formats or the new ones."""
+    import msoffcrypto
+
+    try:
+        return bool(msoffcrypto.OfficeFile(io.BytesIO(data)).is_encrypted())
+    except Exception:  # noqa: BLE001 - a damaged container is for its reader to report
+        return False
+
+
 def unlock(data: bytes) -> bytes:
     """The package inside an encrypted Office container that opens without asking for a password.
 

@@ -1,0 +1,137 @@
+"""A sheet as titles and tables: merged cells filled, blank rows and columns taken as borders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from chunk_assets.converters.base import Limits
+from chunk_assets.converters.grid import Block, block_markdown, filled, kind
+from chunk_assets.converters.xlsx.sheet import Row, Sheet
+from chunk_assets.errors import DocumentFailure
+
+# A merged area: first row and column, rows, columns; counted from 0.
+Area = tuple[int, int, int, int]
+
+
+def sheet_lines(sheet: Sheet, limits: Limits) -> list[str]:
+    """The lines of markdown of all that is on the sheet, from top to bottom."""
+    merges = _fill(sheet, limits.max_output_chars)
+    lines: list[str] = []
+    for rows in _bands(sheet.rows, merges):
+        for block in _blocks(rows, merges):
+            lines += block_markdown(block)
+    return lines
+
+
+def _fill(sheet: Sheet, max_chars: int) -> list[Area]:
+    """Copies the text of each merged area into its cells; the areas that have text.
+
+    Across: only where the row has other cells too, since a label over the whole width is a title.
+    """
+    by_number = {row.number: row for row in sheet.rows} if sheet.merges else {}
+    used: list[Area] = []
+    additions: dict[int, dict[int, str]] = {}
+    budget = max_chars
+    for area in sheet.merges:
+        row = by_number.get(area[0])
+        if row is None or area[1] not in row.columns:
+            continue
+        used.append(area)
+        text = row.texts[row.columns.index(area[1])]
+        for r, c in _covered(area, by_number, alone=len(row.columns) == 1):
+            additions.setdefault(r, {}).setdefault(c, text)
+            budget -= len(text) + 3
+            if budget < 0:
+                raise DocumentFailure("too_large", f"merged cells repeat more than {max_chars} characters")
+    for number, cells in additions.items():
+        row = by_number[number]
+        merged = cells | dict(zip(row.columns, row.texts, strict=True))
+        row.columns = sorted(merged)
+        row.texts = [merged[column] for column in row.columns]
+    return used
+
+
+def _covered(area: Area, rows: Mapping[int, Row], *, alone: bool) -> Iterator[tuple[int, int]]:
+    """The cells of the area beside its first one, in rows that have text."""
+    top, left, height, width = area
+    numbers = (
+        range(top, top + height) if height <= len(rows) else sorted(set(rows) & set(range(top, top + height)))
+    )
+    for r in numbers:
+        if r in rows:
+            for c in range(left, left + (1 if alone else width)):
+                if (r, c) != (top, left):
+                    yield r, c
+
+
+def _bands(rows: Sequence[Row], merges: Sequence[Area]) -> Iterator[list[Row]]:
+    """Runs of rows without a blank row between them, or with one that a merged area spans."""
+    bridged = {
+        r for top, _, height, _ in merges if height > 1 for r in range(top, min(top + height, top + 50))
+    }
+    band: list[Row] = []
+    for row in rows:
+        if band and row.number > band[-1].number + 1:
+            gap = range(band[-1].number + 1, row.number)
+            if not all(r in bridged for r in gap):
+                yield band
+                band = []
+        band.append(row)
+    if band:
+        yield band
+
+
+def _blocks(rows: list[Row], merges: Sequence[Area]) -> Iterator[Block]:
+    """The tables that stand side by side in a band, from left to right."""
+    used = sorted({column for row in rows for column in row.columns})
+    groups: list[list[int]] = []
+    for column in used:
+        if groups and column == groups[-1][-1] + 1:
+            groups[-1].append(column)
+        else:
+            groups.append([column])
+    for group in _joined(groups, rows):
+        yield _block(rows, group, merges)
+
+
+def _joined(groups: list[list[int]], rows: list[Row]) -> list[list[int]]:
+    """Column groups with those joined that are one table with a spacer column in it."""
+    joined = [groups[0]]
+    for group in groups[1:]:
+        if _apart(joined[-1], group, rows):
+            joined.append(group)
+        else:
+            joined[-1] = joined[-1] + group
+    return joined
+
+
+def _apart(left: list[int], right: list[int], rows: list[Row]) -> bool:
+    """Two tables: each has two columns or more, and the right one has labels of its own."""
+    if len(left) < 2 or len(right) < 2:
+        return False
+    first = right[0]
+    labels = [row.texts[row.columns.index(first)] for row in rows if first in row.columns]
+    texts = sum(1 for label in labels if kind(label) == "text")
+    return texts * 2 > len(labels) and len(labels) > 1
+
+
+def _block(rows: list[Row], columns: list[int], merges: Sequence[Area]) -> Block:
+    """The cells of the rows in ``columns``, blank rows at the ends left out."""
+    place = {column: i for i, column in enumerate(columns)}
+    cells, numbers = [], []
+    for row in rows:
+        line = [""] * len(columns)
+        for column, text in zip(row.columns, row.texts, strict=True):
+            at = place.get(column)
+            if at is not None:
+                line[at] = text
+        if filled(line):
+            cells.append(line)
+            numbers.append(row.number)
+    index = {number: i for i, number in enumerate(numbers)}
+    spans = [
+        (index[top], place[left], sum(1 for r in range(top, top + height) if r in index), width)
+        for top, left, height, width in merges
+        if top in index and left in place
+    ]
+    return Block(cells, spans)

@@ -1,0 +1,219 @@
+"""One worksheet part: rows of shown cells, merged areas, what is hidden, formulas without a value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from chunk_assets.converters.markup import clean_text, escape_cell
+from chunk_assets.converters.xlsx.numbers import Render, general
+from chunk_assets.converters.xlsx.xml import attribute, text_of
+from chunk_assets.errors import DocumentFailure
+
+_ROW = re.compile(rb"<row\b([^>]*)>(.*?)</row>", re.DOTALL)
+# A cell as nearly every program writes it: place, style, type, formula, value.
+_CELL = re.compile(
+    rb'<c r="([A-Z]+)\d+"(?: s="(\d+)")?(?: t="(\w+)")?>(?:<f[^>]*/>|<f[^>]*>[^<]*</f>)?<v>([^<]*)</v></c>'
+)
+# Any cell with content; empty ones end in "/>".
+_ANY_CELL = re.compile(rb"<c\b([^>]*?)(?:/>|>(.*?)</c>)", re.DOTALL)
+_EMPTY_CELL = re.compile(rb"<c\b[^>]*/>|<c\b[^>/]*></c>")
+_VALUE = re.compile(rb"<v\b[^>]*>(.*?)</v>", re.DOTALL)
+_FORMULA = re.compile(rb"<f\b([^>]*?)(?:/>|>(.*?)</f>)", re.DOTALL)
+_TEXT = re.compile(rb"<t\b[^>]*?(?:/>|>(.*?)</t>)", re.DOTALL)
+_PHONETIC = re.compile(rb"<rPh\b.*?</rPh>|<phoneticPr\b[^>]*/>", re.DOTALL)
+_MERGE = re.compile(rb'<mergeCell ref="\$?([A-Z]+)\$?(\d+):\$?([A-Z]+)\$?(\d+)"')
+_COLUMN = re.compile(rb"<col\b([^>]*)/?>")
+_PLACE = re.compile(r"([A-Za-z]{1,3})(\d+)")
+_MAX_COLUMN = 16_384
+# Shown numbers that are kept for the next cell with the same style and value.
+_CACHE = 200_000
+
+
+@dataclass(slots=True)
+class Row:
+    """Cells with text: ``columns[i]`` (from 0, rising) holds ``texts[i]``, finished markdown."""
+
+    number: int
+    columns: list[int]
+    texts: list[str]
+
+
+@dataclass(slots=True)
+class Sheet:
+    """What a reader of the sheet sees, and what the sheet says beside it. Counted from 0."""
+
+    rows: list[Row] = field(default_factory=list)
+    merges: list[tuple[int, int, int, int]] = field(default_factory=list)  # row, column, rows, columns
+    hidden_rows: list[int] = field(default_factory=list)
+    hidden_columns: list[int] = field(default_factory=list)
+    uncached: list[str] = field(default_factory=list)
+    lost: int = 0  # cells that refer to strings the file has not
+
+
+def column_number(letters: bytes | str) -> int:
+    """Column from 0: ``A`` is 0, ``AA`` is 26."""
+    number = 0
+    for char in letters.encode() if isinstance(letters, str) else letters:
+        number = number * 26 + (char & 31)
+    return number - 1
+
+
+class SheetReader:
+    """Reads worksheet parts of one workbook, which share strings, styles and the cache of numbers."""
+
+    def __init__(self, strings: Sequence[str], styles: Sequence[Render | None], max_chars: int) -> None:
+        self._strings = strings
+        self._styles = styles
+        self._max_chars = max_chars
+        self._chars = 0
+        self._lost = 0
+        self._shown: dict[tuple[bytes, bytes], str] = {}
+        self._columns: dict[bytes, int] = {}
+
+    def read(self, part: bytes) -> Sheet:
+        """The sheet of a worksheet part in regular form (see ``xml.regular``)."""
+        sheet = Sheet()
+        at = part.find(b"<sheetData")
+        end = part.find(b"</sheetData>", at)
+        end = len(part) if end < 0 else end
+        self._hidden_columns(sheet, part[: max(at, 0)])
+        number = -1
+        for match in _ROW.finditer(part, max(at, 0), end):
+            number = self._row(sheet, match[1], match[2], number)
+        sheet.rows.sort(key=lambda row: row.number)
+        sheet.lost, self._lost = self._lost, 0
+        if sheet.rows:
+            sheet.merges = list(_merges(part, end))
+        return sheet
+
+    def _hidden_columns(self, sheet: Sheet, head: bytes) -> None:
+        for match in _COLUMN.finditer(head):
+            if attribute(match[1], b"hidden") in ("1", "true"):
+                first = int(attribute(match[1], b"min") or 1)
+                last = int(attribute(match[1], b"max") or first)
+                sheet.hidden_columns += range(first - 1, min(last, _MAX_COLUMN))
+
+    def _row(self, sheet: Sheet, attributes: bytes, body: bytes, before: int) -> int:
+        given = attribute(attributes, b"r") if b"r=" in attributes else None
+        number = int(given) - 1 if given and given.isdigit() else before + 1
+        found = _CELL.findall(body)
+        if len(found) == body.count(b"<c ") - len(_EMPTY_CELL.findall(body) if b"/>" in body else ()):
+            columns, texts = self._fast(found)
+        else:
+            columns, texts = self._careful(sheet, body, number)
+        if columns:
+            self._count(texts)
+            sheet.rows.append(Row(number, columns, texts))
+            if b"hidden" in attributes and attribute(attributes, b"hidden") in ("1", "true"):
+                sheet.hidden_rows.append(number)
+        return number
+
+    def _count(self, texts: list[str]) -> None:
+        """One long string that every cell refers to is small in the file and huge in the text."""
+        self._chars += sum(map(len, texts))
+        if self._chars > self._max_chars:
+            raise DocumentFailure("too_large", f"more than {self._max_chars} characters of text, the limit")
+
+    def _fast(self, found: list[tuple[bytes, bytes, bytes, bytes]]) -> tuple[list[int], list[str]]:
+        columns: list[int] = []
+        texts: list[str] = []
+        for letters, style, kind, value in found:
+            text = self._text(style, kind, value)
+            if text:
+                columns.append(self._column(letters))
+                texts.append(text)
+        return columns, texts
+
+    def _column(self, letters: bytes) -> int:
+        column = self._columns.get(letters)
+        if column is None:
+            column = self._columns[letters] = column_number(letters)
+        return column
+
+    def _text(self, style: bytes, kind: bytes, value: bytes) -> str:
+        """The shown text of a cell with a value."""
+        if kind == b"s":
+            try:
+                return self._strings[int(value)]
+            except (ValueError, IndexError):
+                self._lost += 1
+                return ""
+        if kind in (b"", b"n"):
+            text = self._shown.get((style, value))
+            return self._number(style, value) if text is None else text
+        if kind == b"b":
+            return "TRUE" if value.strip() in (b"1", b"true") else "FALSE"
+        if kind == b"d":
+            return text_of(value).removesuffix("T00:00:00").replace("T", " ")
+        return finished(text_of(value))
+
+    def _number(self, style: bytes, value: bytes) -> str:
+        try:
+            number = float(value)
+            render = self._styles[int(style)] if style and int(style) < len(self._styles) else None
+            text = render(number) if render else general(number)
+        except (ValueError, OverflowError):  # no number after all, or infinite
+            text = value.decode("utf-8", "replace").strip()
+        text = finished(text)
+        if len(self._shown) < _CACHE:
+            self._shown[style, value] = text
+        return text
+
+    def _careful(self, sheet: Sheet, body: bytes, number: int) -> tuple[list[int], list[str]]:
+        """Cells in any order and form: inline text, attributes in another order, formulas without value."""
+        cells: dict[int, str] = {}
+        column = -1
+        for match in _ANY_CELL.finditer(body):
+            place = _PLACE.fullmatch(attribute(match[1], b"r") or "")
+            column = column_number(place[1].upper().encode()) if place else column + 1
+            if match[2] and column < _MAX_COLUMN:
+                text = self._content(sheet, match[1], match[2], f"{_letters(column)}{number + 1}")
+                if text:
+                    cells[column] = text
+        columns = sorted(cells)
+        return columns, [cells[column] for column in columns]
+
+    def _content(self, sheet: Sheet, attributes: bytes, inside: bytes, place: str) -> str:
+        style = (attribute(attributes, b"s") or "").encode()
+        kind = (attribute(attributes, b"t") or "").encode()
+        if kind == b"inlineStr" or b"<is" in inside:
+            return finished(rich_text(inside))
+        value = _VALUE.search(inside)
+        if value and value[1]:
+            return self._text(style, kind, value[1])
+        formula = _FORMULA.search(inside)
+        if formula is None or kind == b"str":
+            return ""
+        sheet.uncached.append(place)
+        return finished(f"={text_of(formula[2])}") if formula[2] else ""
+
+
+def rich_text(inside: bytes) -> str:
+    """The text of a string item: its runs joined, readings (phonetic runs) left out."""
+    if b"<rPh" in inside:
+        inside = _PHONETIC.sub(b"", inside)
+    return "".join(text_of(match[1] or b"") for match in _TEXT.finditer(inside))
+
+
+def finished(text: str) -> str:
+    """Text of a cell as markdown."""
+    return escape_cell(clean_text(text))
+
+
+def _letters(column: int) -> str:
+    letters = ""
+    while column >= 0:
+        column, rest = divmod(column, 26)
+        letters = chr(65 + rest) + letters
+        column -= 1
+    return letters
+
+
+def _merges(part: bytes, start: int) -> Iterator[tuple[int, int, int, int]]:
+    for match in _MERGE.finditer(part, start):
+        left, right = column_number(match[1]), column_number(match[3])
+        top, bottom = int(match[2]) - 1, int(match[4]) - 1
+        if bottom >= top and right >= left:
+            yield top, left, bottom - top + 1, right - left + 1
