@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+from pydantic import BaseModel, ConfigDict
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 
+class Settings(BaseModel):
+    """Base of every embedder's settings: frozen, unknown names refused, checked at birth."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
 @dataclass(frozen=True, slots=True)
 class EmbedderCard:
     """What is fixed about a model: identity for fingerprints, and the rules for its input.
 
-    ``revision`` is a digest of the weights (or the provider's model name and dimensions when the
+    ``revision`` is a digest of the weights (or of the provider's model name and dimension when the
     weights are remote). ``max_tokens`` counts special tokens and prefix. ``price`` is in
-    ``currency`` units per million tokens, 0 for local models.
+    ``currency`` units per million tokens, 0 for local models. ``dimension`` is the vocabulary size
+    for a sparse model.
     """
 
     name: str
@@ -38,12 +47,39 @@ class EmbedderCard:
 
 
 @dataclass(frozen=True, slots=True)
+class Sparse:
+    """A sparse vector: ``indices`` (``int32``, rising) and positive ``weights`` (``float32``)."""
+
+    indices: NDArray[np.int32]
+    weights: NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
 class Embedded:
-    """The answer for one text of a request, by its position; ``error`` when it was refused."""
+    """The answer for one text of a request, by its position; ``error`` when there is no vector.
+
+    ``retryable`` tells a fault that may pass (network, rate limit) from a refusal of this text.
+    ``sparse`` is set, and ``vector`` is not, by an embedder whose card says ``metric="dot"`` and
+    ``pooling="splade"``.
+    """
 
     index: int
     vector: NDArray[np.float32] | None
     error: str = ""
+    retryable: bool = False
+    sparse: Sparse | None = None
+
+
+@dataclass(slots=True)
+class Usage:
+    """What an embedder has spent since it was loaded; only remote ones count requests."""
+
+    requests: int = 0
+    throttled: int = 0
+    retries: int = 0
+    texts: int = 0
+    tokens: int = 0
+    price: float = 0.0
 
 
 class Embedder(Protocol):
@@ -70,8 +106,18 @@ class Embedder(Protocol):
         ...
 
     def close(self) -> None:
-        """Frees sessions and worker processes."""
+        """Frees sessions and connections."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderPlugin:
+    """One way to embed. ``load`` takes the checked settings and opens nothing heavy by itself."""
+
+    name: str
+    settings: type[Settings]
+    load: Callable[[Any], Embedder]
+    promise: str
 
 
 def ordered(results: Iterable[Embedded], count: int) -> list[Embedded]:
@@ -80,3 +126,19 @@ def ordered(results: Iterable[Embedded], count: int) -> list[Embedded]:
     for result in results:
         found[result.index] = result
     return found
+
+
+def too_long(index: int, tokens: int, limit: int) -> Embedded:
+    """The refusal of a text that the model would have to truncate."""
+    return Embedded(index, None, f"{tokens} tokens with special tokens, the model reads at most {limit}")
+
+
+def unit(vector: NDArray[Any]) -> NDArray[np.float32]:
+    """The vector divided by its L2 norm, computed in double precision; ``ValueError`` without one."""
+    import numpy as np
+
+    wide = np.asarray(vector, dtype=np.float64)
+    norm = float(np.sqrt(np.dot(wide, wide)))
+    if not np.isfinite(norm) or norm == 0:
+        raise ValueError(f"a vector of norm {norm} has no direction")
+    return np.asarray(wide / norm, dtype=np.float32)
