@@ -25,7 +25,9 @@ from chunk_assets.text.markdown import VERSION as MARKDOWN_VERSION
 from chunk_assets.text.markdown import headings, kinds, n_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
 
 # Goes up whenever the engine itself can move a boundary of any text.
 VERSION = 1
@@ -102,6 +104,7 @@ def chunk_markdown(
     model_tokenizer: str | None = "bge-small-en-v1.5",
     max_model_tokens: int = 512,
     splitter: str = "rules",
+    embed: Callable[[Sequence[str]], NDArray[np.float32]] | None = None,
 ) -> list[ChunkSpan]:
     """The chunks of ``markdown`` in reading order; pure and deterministic.
 
@@ -112,16 +115,22 @@ def chunk_markdown(
         model_tokenizer: counts ``model_token_count``; ``None`` leaves the model's bound unchecked.
         max_model_tokens: bound of the embedder's input, special tokens and context included.
         splitter: finds sentences (``text.sentences.splitter``).
+        embed: for ``semantic`` with another embedder than the bundled one: texts to unit vectors.
 
     Raises:
         ConfigurationError: for an unknown name or an impossible bound, before the text is read.
     """
-    return _Engine(chosen, tokenizer, model_tokenizer, max_model_tokens, splitter).run(markdown)
+    return _Engine(chosen, tokenizer, model_tokenizer, max_model_tokens, splitter).run(markdown, embed)
 
 
 class _Engine:
     def __init__(
-        self, chosen: ChunkingStrategy, tokenizer: str, model: str | None, max_model_tokens: int, splitter: str
+        self,
+        chosen: ChunkingStrategy,
+        tokenizer: str,
+        model: str | None,
+        max_model_tokens: int,
+        splitter: str,
     ) -> None:
         self.strategy, self.parameters = STRATEGIES[chosen.name], chosen.parameters
         self.policy = tokens.counter(tokenizer)
@@ -138,20 +147,24 @@ class _Engine:
         sizes = self.parameters.sizes()
         return dataclasses.replace(sizes, max_tokens=sizes.max_tokens or _UNBOUNDED)
 
-    def run(self, markdown: str) -> list[ChunkSpan]:
+    def run(
+        self, markdown: str, embed: Callable[[Sequence[str]], NDArray[np.float32]] | None
+    ) -> list[ChunkSpan]:
         if not markdown.strip():
             return []
-        layout = self._layout(TextDocument(markdown, self.splitter))
+        layout = self._layout(TextDocument(markdown, self.splitter), embed)
         pieces = complete(layout, self.strategy.split(layout, self.parameters))
         return _Finisher(layout, self.strategy, self.model_counts(layout)).chunks(pieces)
 
-    def _layout(self, document: TextDocument) -> Layout:
+    def _layout(
+        self, document: TextDocument, embed: Callable[[Sequence[str]], NDArray[np.float32]] | None
+    ) -> Layout:
         text = document.markdown
         vocabularies = [Vocabulary(self.policy.index(text), self.policy.count, self.sizes.max_tokens)]
         if self.model:
             bound = self.max_model_tokens - self.model.special_tokens
             vocabularies.append(Vocabulary(self.model.index(text), self.model.count, bound))
-        return Layout(document, self.sizes, vocabularies)
+        return Layout(document, self.sizes, vocabularies, embed)
 
     def model_counts(self, layout: Layout) -> Callable[[int, int, str], int]:
         """Exact tokens of the embedder's input for a span and its context."""
@@ -201,7 +214,9 @@ def _bounded(layout: Layout, piece: Piece) -> list[Piece]:
     if all(v.index.count(start, end) <= v.bound - cost for v, cost in pairs):
         return [Piece(start, end, piece.reason)]
     inside = [most // 4 * 2 for most in (v.bound for v in layout.vocabularies)]
-    bounds = tuple((v.index, max(1, v.bound - most)) for v, most in zip(layout.vocabularies, inside, strict=True))
+    bounds = tuple(
+        (v.index, max(1, v.bound - most)) for v, most in zip(layout.vocabularies, inside, strict=True)
+    )
     room = ladder.Room(text, bounds, hard=1 if len(bounds) > 1 else -1)
     parts, begin = [], start
     for at, rank in ladder.cuts(room, start, end, -1):
@@ -257,7 +272,7 @@ class _Finisher:
     def _model_bound(self) -> int:
         return self.layout.vocabularies[1].bound + self.model_count(0, 0, "")
 
-    def _reasons(self, pieces: list[Piece], ends: np.typing.NDArray[np.int64]) -> list[str]:
+    def _reasons(self, pieces: list[Piece], ends: NDArray[np.int64]) -> list[str]:
         """Why each piece ends: what its maker said, else the rank of the border at its end."""
         layout = self.layout
         at = np.searchsorted(layout.ends, ends)
@@ -266,8 +281,11 @@ class _Finisher:
         following = np.append(layout.ranks[1:], reasons.END)
         ranks = following[np.minimum(at, len(layout) - 1)].tolist()
         return [
-            piece.reason if piece.reason and not (sure and rank == reasons.END) else
-            reasons.OF_RANK[rank] if sure else reasons.SIZE
+            piece.reason
+            if piece.reason and not (sure and rank == reasons.END)
+            else reasons.OF_RANK[rank]
+            if sure
+            else reasons.SIZE
             for piece, rank, sure in zip(pieces, ranks, known.tolist(), strict=True)
         ]
 

@@ -11,10 +11,11 @@ from chunk_assets.strategies.paragraph import PARAGRAPH
 from chunk_assets.strategies.recursive import RECURSIVE
 from chunk_assets.strategies.row import ROW
 from chunk_assets.strategies.section import SECTION
+from chunk_assets.strategies.semantic import SEMANTIC
 from chunk_assets.strategies.sentence_window import SENTENCE_WINDOW
 
 STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
-    {s.name: s for s in (FIXED, RECURSIVE, PARAGRAPH, SENTENCE_WINDOW, SECTION, ROW)}
+    {s.name: s for s in (FIXED, RECURSIVE, PARAGRAPH, SENTENCE_WINDOW, SEMANTIC, SECTION, ROW)}
 )
 
 __all__ = ["STRATEGIES", "Parameters", "Piece", "Strategy"]

@@ -121,9 +121,11 @@ def with_tail(layout: Layout, runs: list[Run]) -> list[Run]:
     if len(runs) > 2 and tail - 1 <= runs[-3][1]:
         return runs
     shared = min(before_end, tail - 1)
-    while shared < before_end and _within(
-        layout, tail, shared + 1, layout.sizes.overlap_tokens, layout.sizes.overlap_chars
-    ) and (layout.sizes.overlap_tokens or layout.sizes.overlap_chars):
+    while (
+        shared < before_end
+        and _within(layout, tail, shared + 1, layout.sizes.overlap_tokens, layout.sizes.overlap_chars)
+        and (layout.sizes.overlap_tokens or layout.sizes.overlap_chars)
+    ):
         shared += 1
     return [*runs[:-2], (before, shared), (tail, end)]
 
@@ -138,7 +140,11 @@ def natural(layout: Layout, hard: NDArray[np.bool_], merge_below: int) -> list[R
         start = section[0][0]
         for at, (_, end) in enumerate(section):
             follows = section[at + 1][1] if at + 1 < len(section) else -1
-            if follows >= 0 and layout.tokens(start, end) < merge_below and layout.fits(start, follows, target):
+            if (
+                follows >= 0
+                and layout.tokens(start, end) < merge_below
+                and layout.fits(start, follows, target)
+            ):
                 continue
             found.append((start, end))
             start = end + 1

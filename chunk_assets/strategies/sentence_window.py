@@ -27,7 +27,11 @@ class SentenceWindow(Parameters):
     def sizes(self) -> Sizes:
         """A sentence may be longer than the target, up to one and a half times its words."""
         sizes = super().sizes()
-        most = sizes.max_tokens if "max_tokens" in self.model_fields_set else int(LONG_SENTENCE * sizes.target_tokens)
+        most = (
+            sizes.max_tokens
+            if "max_tokens" in self.model_fields_set
+            else int(LONG_SENTENCE * sizes.target_tokens)
+        )
         return dataclasses.replace(
             sizes,
             max_tokens=most,

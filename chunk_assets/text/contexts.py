@@ -87,11 +87,11 @@ class Contexts:
         table = bisect_right(ends, start) - 1
         inside = table >= 0 and start < stops[table]
         at_heading = heading + 1 < len(self._headings) and self._headings[heading + 1] == start
-        return self.of(heading, order[table] if inside else -1, columns, own=heading + 1 if at_heading else -1)
+        return self.of(
+            heading, order[table] if inside else -1, columns, own=heading + 1 if at_heading else -1
+        )
 
-    def of(
-        self, heading: int, table: int, columns: tuple[int, int] | None = None, own: int = -1
-    ) -> Context:
+    def of(self, heading: int, table: int, columns: tuple[int, int] | None = None, own: int = -1) -> Context:
         """The context under heading ``heading`` in table ``table``; ``own`` is the chunk's heading."""
         key = (heading if own < 0 else -2 - own, table, columns)
         if key not in self._known:
@@ -109,7 +109,9 @@ class Contexts:
 
     def fits(self, text: str) -> bool:
         """Whether ``text`` is within the budget of every counter."""
-        return all(count(text + BEFORE_TEXT) <= most for count, most in zip(self.counters, self.budgets, strict=True))
+        return all(
+            count(text + BEFORE_TEXT) <= most for count, most in zip(self.counters, self.budgets, strict=True)
+        )
 
     def shortened(self, titles: list[str]) -> str:
         """The path, without its outermost headings where it is too long, the last one cut if it must."""
@@ -127,7 +129,9 @@ class Contexts:
         low, high = 0, len(parts) - 1
         while low < high:
             middle = (low + high + 1) // 2
-            low, high = (middle, high) if self.fits(between.join(parts[:middle]) + " …") else (low, middle - 1)
+            low, high = (
+                (middle, high) if self.fits(between.join(parts[:middle]) + " …") else (low, middle - 1)
+            )
         return between.join(parts[:low]) + " …" if low else ""
 
     def header(self, table: int, columns: tuple[int, int] | None = None) -> list[str]:

@@ -57,11 +57,16 @@ class Layout:
     place to cut the start of each is (``reasons``); ``kinds``: the kind of block each is in.
     """
 
-    def __init__(self, document: TextDocument, sizes: Sizes, vocabularies: Sequence[Vocabulary]) -> None:
+    def __init__(
+        self,
+        document: TextDocument,
+        sizes: Sizes,
+        vocabularies: Sequence[Vocabulary],
+        embed: Callable[[Sequence[str]], NDArray[np.float32]] | None = None,
+    ) -> None:
+        self.embed = embed
         self.document, self.sizes, self.vocabularies = document, sizes, tuple(vocabularies)
-        self.contexts = Contexts(
-            document, [v.count for v in vocabularies], [v.bound for v in vocabularies]
-        )
+        self.contexts = Contexts(document, [v.count for v in vocabularies], [v.bound for v in vocabularies])
         self.columns: dict[int, tuple[int, int]] = {}
         starts, ends, ranks = _sentences(document)
         self._set(starts, ends, ranks)
@@ -96,7 +101,9 @@ class Layout:
             for room, cost in zip(rooms, context.costs, strict=True):
                 room[first:last] -= cost
         for unit in np.flatnonzero(np.isin(self.starts, list(self.columns))).tolist():
-            for room, vocabulary, cost in zip(rooms, self.vocabularies, self.context(unit).costs, strict=True):
+            for room, vocabulary, cost in zip(
+                rooms, self.vocabularies, self.context(unit).costs, strict=True
+            ):
                 room[unit] = vocabulary.bound - cost
         self.rooms = tuple(rooms)
         self._r = tuple(memoryview(room) for room in rooms)
@@ -139,7 +146,9 @@ class Layout:
             return False
         if target and self.tokens(first, last) > target:
             return False
-        return all(m.tokens(first, last) <= room[first] for m, room in zip(self.measures, self._r, strict=True))
+        return all(
+            m.tokens(first, last) <= room[first] for m, room in zip(self.measures, self._r, strict=True)
+        )
 
     def reach(self, first: int, target: int, most: int) -> int:
         """The last unit up to which a chunk that begins with ``first`` is within the bounds and has

@@ -33,7 +33,9 @@ class BlockScanner:
         self.starts, self.ends = memoryview(lines.starts), memoryview(lines.ends)
         self.content, self.indent = memoryview(lines.content), memoryview(lines.indent)
         self.first = memoryview(lines.first)
-        self.kind = bytearray(np.where(lines.first == 0, kinds.BLANK, kinds.PARAGRAPH).astype(np.uint8).tobytes())
+        self.kind = bytearray(
+            np.where(lines.first == 0, kinds.BLANK, kinds.PARAGRAPH).astype(np.uint8).tobytes()
+        )
         self.opens = bytearray(self.count)
         self.levels: dict[int, int] = {}
         self.titles: dict[int, str] = {}
@@ -259,7 +261,9 @@ def parse(text: str, points: NDArray[Any] | None = None) -> tuple[kinds.Blocks, 
     scanner = BlockScanner(lines)
     scanner.run()
     of_line = np.frombuffer(scanner.kind, dtype=np.uint8).astype(np.int64)
-    headings = [(level, scanner.titles[line], scanner.starts[line]) for line, level in sorted(scanner.levels.items())]
+    headings = [
+        (level, scanner.titles[line], scanner.starts[line]) for line, level in sorted(scanner.levels.items())
+    ]
     return _assembled(of_line, scanner), headings
 
 

@@ -22,7 +22,10 @@ STARTERS = "#>-*+|`~<=:_0123456789"
 
 # HTML blocks: how each of the seven kinds begins, and for the first five how it ends.
 HTML_ENDED = (
-    (re.compile(r"<(?:script|pre|style|textarea)(?=[\s>]|$)", re.I), re.compile(r"</(?:script|pre|style|textarea)>", re.I)),
+    (
+        re.compile(r"<(?:script|pre|style|textarea)(?=[\s>]|$)", re.I),
+        re.compile(r"</(?:script|pre|style|textarea)>", re.I),
+    ),
     (re.compile(r"<!--"), re.compile(r"-->")),
     (re.compile(r"<\?"), re.compile(r"\?>")),
     (re.compile(r"<![A-Za-z]"), re.compile(r">")),
@@ -36,7 +39,9 @@ _BLOCK_TAGS = (
 )
 HTML_BLOCK = re.compile(rf"</?(?:{_BLOCK_TAGS})(?=[\s>]|/>|$)", re.I)
 _ATTRIBUTE = r"[ \t]+[A-Za-z_:][\w.:-]*(?:[ \t]*=[ \t]*(?:[^\s\"'=<>`]+|'[^']*'|\"[^\"]*\"))?"
-HTML_ALONE = re.compile(rf"(?:<[A-Za-z][A-Za-z0-9-]*(?:{_ATTRIBUTE})*[ \t]*/?>|</[A-Za-z][A-Za-z0-9-]*[ \t]*>)[ \t]*$")
+HTML_ALONE = re.compile(
+    rf"(?:<[A-Za-z][A-Za-z0-9-]*(?:{_ATTRIBUTE})*[ \t]*/?>|</[A-Za-z][A-Za-z0-9-]*[ \t]*>)[ \t]*$"
+)
 TABLE_TAG = re.compile(r"<(/?)table\b", re.I)
 ROW_TAG = re.compile(r"<tr\b", re.I)
 HEADER_CELL = re.compile(r"<t[hd]\b", re.I)

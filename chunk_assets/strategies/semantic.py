@@ -1,0 +1,171 @@
+"""Semantic: sentences stay together while they are about one thing, between a least and a most size."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from chunk_assets import errors
+from chunk_assets.strategies import packing
+from chunk_assets.strategies.base import Parameters, Piece, Strategy
+from chunk_assets.text import reasons, static_embedding
+from chunk_assets.text.markdown import kinds
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from chunk_assets.text.layout import Layout
+
+STATIC = "static"
+# Units on either side of a border that are compared: one sentence alone says too little.
+REACH = 3
+# What the similarity of two such neighbourhoods is, by embedder, where they have nothing to do with
+# each other, and where they are from one paragraph. A threshold is a place between the two, so
+# that 0.75 means the same for every embedder (a bare cosine of 0.75 means nothing: for most models
+# it parts every sentence from the next).
+CALIBRATION: Mapping[str, tuple[float, float]] = MappingProxyType({STATIC: (0.15, 0.55)})
+# Decisions are made on similarities of so many decimals: the last bits of a float decide nothing.
+_DECIMALS = 4
+
+
+class Semantic(Parameters):
+    """Sizes as for sentence windows; the threshold on the calibrated scale, or a percentile.
+
+    ``threshold``: a chunk may end where the similarity is under this place between "nothing in
+    common" (0) and "one paragraph" (1). ``percentile``: instead, where it is among so many percent
+    least similar borders of the document. ``embedder``: ``static`` (bundled), or the name of one
+    whose function is given to the engine.
+    """
+
+    target_tokens: int = 350
+    max_tokens: int = 500
+    min_tokens: int = 64
+    overlap_tokens: int = 100
+    overlap_sentences: int = Field(default=1, ge=0, le=2)
+    threshold: float = Field(default=0.75, gt=0, lt=1)
+    percentile: float | None = Field(default=None, gt=0, lt=100)
+    embedder: str = STATIC
+
+    @model_validator(mode="after")
+    def _one_measure(self) -> Semantic:
+        if self.percentile is not None and "threshold" in self.model_fields_set:
+            message = f"give threshold {self.threshold} or percentile {self.percentile}, not both"
+            raise ValueError(message)
+        return self
+
+
+def split(layout: Layout, parameters: Semantic) -> list[Piece]:
+    """Chunks that end where the topic changes, or where the next unit would not fit."""
+    similar = similarities(layout, parameters.embedder)
+    limit = _limit(similar, parameters)
+    shifts = (similar < limit) | (layout.ranks >= reasons.SECTION)
+    pieces: list[Piece] = []
+    for first, last in packing.parts(layout):
+        runs = packing.with_tail(layout, _groups(layout, first, last, similar, shifts))
+        for at, (begin, end) in enumerate(runs):
+            start = _overlapped(layout, runs[at - 1][0], begin, end, parameters) if at else begin
+            topic = end < last and bool(shifts[end + 1]) and layout.ranks[end + 1] < reasons.SECTION
+            pieces.append(Piece(layout.start(start), layout.end(end), reasons.TOPIC if topic else ""))
+    return pieces
+
+
+def similarities(layout: Layout, embedder: str) -> NDArray[np.float64]:
+    """How alike the units before and after each unit's start are, on the calibrated scale."""
+    count = len(layout)
+    if embedder == STATIC:
+        text = layout.document.markdown
+        found = static_embedding.border_similarities(
+            lambda unit: text[layout.start(unit) : layout.end(unit)], count, REACH
+        )
+    else:
+        found = _dense(layout, embedder)
+    apart, together = CALIBRATION.get(embedder, (0.0, 1.0))
+    calibrated: NDArray[np.float64] = np.round((found - apart) / (together - apart), _DECIMALS)
+    return calibrated
+
+
+def _dense(layout: Layout, embedder: str) -> NDArray[np.float64]:
+    if layout.embed is None:
+        message = f"semantic chunking by embedder {embedder!r} needs its embed function; known without one: {STATIC}"
+        raise errors.ConfigurationError(message)
+    count = len(layout)
+    texts = [layout.document.markdown[layout.start(unit) : layout.end(unit)] for unit in range(count)]
+    vectors = np.asarray(layout.embed(texts), dtype=np.float64)
+    running = np.concatenate((np.zeros((1, vectors.shape[1])), np.cumsum(vectors, axis=0)))
+    at = np.arange(1, count)
+    before = running[at] - running[np.maximum(at - REACH, 0)]
+    after = running[np.minimum(at + REACH, count)] - running[at]
+    lengths = np.linalg.norm(before, axis=1) * np.linalg.norm(after, axis=1)
+    cosines = (before * after).sum(axis=1) / np.where(lengths > 0, lengths, 1.0)
+    return np.concatenate((np.ones(1), cosines))
+
+
+def _limit(similar: NDArray[np.float64], parameters: Semantic) -> float:
+    if parameters.percentile is None:
+        return parameters.threshold
+    borders = np.sort(similar[1:])
+    return float(borders[int(len(borders) * parameters.percentile / 100)]) if len(borders) else 0.0
+
+
+def _groups(
+    layout: Layout, first: int, last: int, similar: NDArray[np.float64], shifts: NDArray[np.bool_]
+) -> list[packing.Run]:
+    least, target = layout.sizes.min_tokens, layout.sizes.target_tokens
+    places = [*np.flatnonzero(shifts[first : last + 1]).tolist(), last - first + 1]
+    runs: list[packing.Run] = []
+    begin, at = first, 0
+    while begin <= last:
+        reach = layout.reach(begin, target, last)
+        while first + places[at] <= begin:
+            at += 1
+        end = _topic_end(layout, begin, reach, first, places[at:], least)
+        if end < 0:
+            end = reach if reach == last else _weakest(layout, begin, reach, similar, least)
+        runs.append((begin, end))
+        begin = end + 1
+    return runs
+
+
+def _topic_end(layout: Layout, begin: int, reach: int, base: int, places: list[int], least: int) -> int:
+    """The end of the first topic that is long enough and within reach, else -1."""
+    for place in places:
+        end = base + place - 1
+        if end > reach:
+            return -1
+        if layout.tokens(begin, end) >= least:
+            return end
+    return -1
+
+
+def _weakest(layout: Layout, begin: int, reach: int, similar: NDArray[np.float64], least: int) -> int:
+    """The unit within reach after which the two sides have least in common."""
+    first = begin
+    while first < reach and layout.tokens(begin, first) < least:
+        first += 1
+    return first + int(np.argmin(similar[first + 1 : reach + 2]))
+
+
+def _overlapped(layout: Layout, before: int, begin: int, end: int, parameters: Semantic) -> int:
+    """The unit with which a chunk begins when one or two sentences of the one before are repeated."""
+    start = begin
+    while begin - start < parameters.overlap_sentences and start - 1 > before:
+        unit = start - 1
+        if layout.kinds[unit] in {kinds.HEADING, kinds.FRONT_MATTER} or not layout.fits(unit, end):
+            break
+        if layout.tokens(unit, begin - 1) > layout.sizes.overlap_tokens:
+            break
+        start = unit
+    return start
+
+
+SEMANTIC = Strategy(
+    "semantic",
+    1,
+    Semantic,
+    split,
+    "Sentences stay together while they are about one thing, between a least and a most size.",
+)
