@@ -23,6 +23,7 @@ from chunk_assets.errors import ConfigurationError, unknown
 EMBEDDERS: Mapping[str, str] = MappingProxyType(
     {
         "bge_small": "chunk_assets.embedders.bge_small:BGE_SMALL",
+        "static": "chunk_assets.embedders.static:STATIC",
         "openai_compatible": "chunk_assets.embedders.openai_compatible:OPENAI_COMPATIBLE",
         "hash": "chunk_assets.embedders.hashed:HASH",
     }

@@ -8,8 +8,8 @@ import pytest
 from chunk_assets.embedders import EMBEDDERS, load_embedder, ordered, plugin
 from chunk_assets.errors import ConfigurationError
 
-LOCAL = {"bge_small": {}, "hash": {"dimension": 16}}
-TEXTS = ["one text", "another text, a little longer than the first", "one text", "東京 🙂", ""]
+LOCAL = {"bge_small": {}, "static": {}, "hash": {"dimension": 16}}
+TEXTS = ["one text", "another text, a little longer than the first", "one text", "東京 🙂", "x"]
 
 
 @pytest.fixture(params=sorted(LOCAL), scope="module")
