@@ -1,0 +1,56 @@
+"""The format of Chroma's chunking evaluation: ``questions_df.csv`` beside one ``.md`` a corpus.
+
+Smith and Troynikov, "Evaluating Chunking Strategies for Retrieval", 2024. The questions of each
+corpus are split in two halves by a hash of their text, since there are too few corpora to split.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from pathlib import Path
+
+from chunk_assets.errors import ConfigurationError
+from chunk_assets.evaluation.records import HELD_OUT, TRAIN, EvalDocument, Question, QuestionSet
+from chunk_assets.hashing import bucket
+from chunk_assets.records import DocumentMetadata, Span
+
+FILE = "questions_df.csv"
+
+
+def matches(folder: Path) -> bool:
+    """Whether the folder has Chroma's table of questions."""
+    return (folder / FILE).is_file()
+
+
+def load(folder: Path) -> QuestionSet:
+    """The set; the corpora are used as they are, since the truths are offsets into them."""
+    csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
+    with (folder / FILE).open(encoding="utf-8", newline="") as handle:
+        rows = list(csv.DictReader(handle))
+    names = sorted({row["corpus_id"] for row in rows})
+    documents = tuple(_corpus(folder, name) for name in names)
+    texts = {d.name: d.markdown for d in documents}
+    questions = tuple(_question(index, row, texts) for index, row in enumerate(rows))
+    return QuestionSet(folder.name, documents, questions, {"0": TRAIN, "1": HELD_OUT})
+
+
+def _corpus(folder: Path, name: str) -> EvalDocument:
+    # newline="": the truths count characters of the file as it is
+    with (folder / f"{name}.md").open(encoding="utf-8", newline="") as handle:
+        return EvalDocument(name, handle.read(), DocumentMetadata(file_type="text"))
+
+
+def _question(index: int, row: dict[str, str], texts: dict[str, str]) -> Question:
+    corpus = row["corpus_id"]
+    spans = []
+    for reference in json.loads(row["references"]):
+        span = Span(int(reference["start_index"]), int(reference["end_index"]))
+        if texts[corpus][span.start : span.end] != reference["content"]:
+            raise ConfigurationError(
+                f"question {index}: {corpus}[{span.start}:{span.end}] is not the reference"
+            )
+        spans.append(span)
+    half = str(bucket(row["question"], 2))
+    return Question(f"{corpus}-{index:03d}", row["question"], corpus, (tuple(spans),), corpus, half)

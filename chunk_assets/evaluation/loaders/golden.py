@@ -1,0 +1,68 @@
+"""The project's own format: ``questions.yaml`` with a ``documents`` table and quotes with spans.
+
+    root: ../samples
+    documents:
+      - {file: seed/short_faq.md, split: held_out, tags: []}
+    questions:
+      - id: faq-001
+        document: seed/short_faq.md
+        kind: faq
+        question: …
+        all: [{quote: …, span: [120, 180]}]     # or any: […], or neither when nothing answers it
+
+``span`` is optional; where it is given, ``markdown[start:end] == quote`` exactly.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from chunk_assets.errors import ConfigurationError
+from chunk_assets.evaluation.loaders.documents import read_document
+from chunk_assets.evaluation.locate import Folded, fold, locate
+from chunk_assets.evaluation.records import HELD_OUT, EvalDocument, Question, QuestionSet
+from chunk_assets.records import Span
+
+FILE = "questions.yaml"
+
+
+def matches(folder: Path) -> bool:
+    """Whether the folder's ``questions.yaml`` names its documents."""
+    path = folder / FILE
+    return path.is_file() and "\ndocuments:" in "\n" + path.read_text("utf-8")
+
+
+def load(folder: Path) -> QuestionSet:
+    """The set, every truth found in its converted document."""
+    import yaml
+
+    content = yaml.safe_load((folder / FILE).read_text("utf-8"))
+    root = (folder / content.get("root", ".")).resolve()
+    entries = content["documents"]
+    documents = tuple(read_document(root, e["file"], e.get("tags", ())) for e in entries)
+    texts = {d.name: (d, fold(d.markdown)) for d in documents}
+    questions = tuple(_question(q, texts) for q in content["questions"])
+    splits = {e["file"]: e.get("split", HELD_OUT) for e in entries}
+    return QuestionSet(content.get("name", folder.name), documents, questions, splits)
+
+
+def _question(entry: dict[str, Any], texts: dict[str, tuple[EvalDocument, Folded]]) -> Question:
+    if entry["document"] not in texts:
+        raise ConfigurationError(f"{entry['id']}: document {entry['document']!r} is not listed")
+    document, folded = texts[entry["document"]]
+    found_all = tuple(_span(t, entry["id"], document, folded) for t in entry.get("all", ()))
+    found_any = tuple((_span(t, entry["id"], document, folded),) for t in entry.get("any", ()))
+    alternatives = found_any or ((found_all,) if found_all else ())
+    name = document.name
+    return Question(entry["id"], entry["question"], name, alternatives, entry.get("kind", ""), name)
+
+
+def _span(truth: dict[str, Any], question: str, document: EvalDocument, folded: Folded) -> Span:
+    if "span" not in truth:
+        return locate(truth["quote"], folded, f"{question} in {document.name}")
+    span = Span(*truth["span"])
+    if document.markdown[span.start : span.end] != truth["quote"]:
+        found = document.markdown[span.start : span.end]
+        raise ConfigurationError(f"{question}: {document.name}{truth['span']} reads {found[:120]!r}")
+    return span

@@ -1,0 +1,51 @@
+"""A ``questions.yaml`` whose truths are verbatim ``gold_snippets`` in the documents beside it.
+
+The document of a question is named by its tag ``src:<file stem>``, or else by holding its snippets.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from chunk_assets.errors import ConfigurationError
+from chunk_assets.evaluation.loaders.documents import read_document
+from chunk_assets.evaluation.locate import Folded, fold, locate
+from chunk_assets.evaluation.records import Question, QuestionSet
+
+FILE = "questions.yaml"
+_DOCUMENTS = {".md", ".txt", ".docx", ".pdf", ".html", ".xlsx", ".csv", ".pptx"}
+
+
+def matches(folder: Path) -> bool:
+    """Whether the folder's ``questions.yaml`` quotes its truths as snippets."""
+    path = folder / FILE
+    return path.is_file() and "gold_snippets" in path.read_text("utf-8")
+
+
+def load(folder: Path) -> QuestionSet:
+    """The set, every snippet found in its converted document."""
+    import yaml
+
+    entries = yaml.safe_load((folder / FILE).read_text("utf-8"))["questions"]
+    files = sorted(p.name for p in folder.iterdir() if p.suffix in _DOCUMENTS)
+    documents = tuple(read_document(folder, file) for file in files)
+    texts = {Path(d.name).stem: (d.name, fold(d.markdown)) for d in documents}
+    return QuestionSet(folder.name, documents, tuple(_question(e, texts) for e in entries))
+
+
+def _question(entry: dict[str, Any], texts: dict[str, tuple[str, Folded]]) -> Question:
+    tags = [str(t) for t in entry.get("tags", ())]
+    stem = next((t.removeprefix("src:") for t in tags if t.startswith("src:")), None)
+    snippets = [str(s) for s in entry["gold_snippets"]]
+    name, folded = texts[stem] if stem in texts else _holder(entry["id"], snippets, texts)
+    spans = tuple(locate(s, folded, f"{entry['id']} in {name}") for s in snippets)
+    alternatives = (spans,) if spans else ()
+    return Question(entry["id"], entry["query"], name, alternatives, tags[0] if tags else "", name)
+
+
+def _holder(question: str, snippets: list[str], texts: dict[str, tuple[str, Folded]]) -> tuple[str, Folded]:
+    for name, folded in texts.values():
+        if all(fold(s).text in folded.text for s in snippets):
+            return name, folded
+    raise ConfigurationError(f"{question}: no document holds all its snippets")
