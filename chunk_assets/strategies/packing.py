@@ -29,8 +29,10 @@ def pieces(layout: Layout, runs: Iterable[Run]) -> list[Piece]:
 
 
 def parts(layout: Layout, borders: NDArray[np.bool_] | None = None) -> list[Run]:
-    """The whole document as runs that begin where ``borders`` says (``bool[n]``); front matter is
-    always a run of its own."""
+    """The whole document as runs that begin where ``borders`` says (``bool[n]``).
+
+    Front matter is always a run of its own.
+    """
     count = len(layout)
     if not count:
         return []
@@ -48,9 +50,7 @@ class Preferred:
 
     def __init__(self, layout: Layout, ranks: Iterable[int]) -> None:
         at = np.arange(len(layout))
-        self._last = [
-            memoryview(np.maximum.accumulate(np.where(layout.ranks >= rank, at, -1))) for rank in ranks
-        ]
+        self._last = [np.maximum.accumulate(np.where(layout.ranks >= rank, at, -1)).data for rank in ranks]
         self._layout = layout
 
     def end(self, first: int, last: int) -> int:
@@ -65,8 +65,11 @@ class Preferred:
 
 
 def windows(layout: Layout, first: int, last: int, preferred: Preferred | None = None) -> list[Run]:
-    """Units ``first`` to ``last`` as chunks of the target size; each after the first begins with
-    whole units of the one before, as many as the overlap budget holds and leaves room for."""
+    """Units ``first`` to ``last`` as chunks of the target size.
+
+    Each after the first begins with whole units of the one before: as many as the overlap budget
+    holds and leaves room for.
+    """
     target = layout.sizes.target_tokens
     runs: list[Run] = []
     while True:
@@ -131,8 +134,11 @@ def with_tail(layout: Layout, runs: list[Run]) -> list[Run]:
 
 
 def natural(layout: Layout, hard: NDArray[np.bool_], merge_below: int) -> list[Run]:
-    """Blocks as chunks. Those under ``merge_below`` tokens join the next one (or, before a hard
-    border, the one before) where the two are within the target; those over it become windows."""
+    """Blocks as chunks.
+
+    Those under ``merge_below`` tokens join the next one (or, before a hard border, the one before)
+    where the two are within the target; those over it become windows.
+    """
     target = layout.sizes.target_tokens
     runs: list[Run] = []
     for section in _sections(layout, hard):

@@ -90,7 +90,7 @@ def similarities(layout: Layout, embedder: str) -> NDArray[np.float64]:
 
 def _dense(layout: Layout, embedder: str) -> NDArray[np.float64]:
     if layout.embed is None:
-        message = f"semantic chunking by embedder {embedder!r} needs its embed function; known without one: {STATIC}"
+        message = f"embedder {embedder!r} needs its embed function; known without one: {STATIC}"
         raise errors.ConfigurationError(message)
     count = len(layout)
     texts = [layout.document.markdown[layout.start(unit) : layout.end(unit)] for unit in range(count)]

@@ -6,6 +6,7 @@ that a long heading costs words of the heading and not of the text.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,7 +27,7 @@ BETWEEN_HEADINGS = " > "
 BEFORE_TEXT = "\n\n"
 # Of the bound: this part at most for headings, and as much for a table's header row.
 SHARE = 4
-_TAG = patterns.re.compile(r"<[^>]*>")
+_TAG = re.compile(r"<[^>]*>")
 
 
 def embedder_text(context: str, text: str) -> str:
@@ -149,7 +150,7 @@ class Contexts:
 def cells(row: str, html: bool = False) -> list[str]:
     """The cells of a table row as plain text."""
     if html:
-        parts = patterns.re.split(r"<t[hd]\b[^>]*>", row, flags=patterns.re.I)[1:]
+        parts = re.split(r"<t[hd]\b[^>]*>", row, flags=re.IGNORECASE)[1:]
         return [" ".join(_TAG.sub(" ", part).split()) for part in parts]
     row = row.strip()
     found, begin = [], 0

@@ -124,7 +124,8 @@ def looks_like_code(block: str) -> bool:
 
 def pages_by_form_feed(markdown: str) -> tuple[Page, ...]:
     """The pages of a text whose page breaks are form feeds; they tile it."""
-    pages, start = [], 0
+    pages: list[Page] = []
+    start = 0
     while True:
         end = markdown.find(_FORM_FEED, start)
         stop = len(markdown) if end < 0 else end + 1

@@ -37,8 +37,10 @@ def whole_items(layout: Layout) -> NDArray[np.int64]:
 
 
 def keep_together(layout: Layout) -> NDArray[np.int64]:
-    """First units after joining headings, introductions and header rows to what follows them, and
-    rules to what is before them, wherever the two fit."""
+    """First units after joining what should not be parted, wherever it fits together.
+
+    Headings, introductions and header rows go with what follows them, rules with what is before.
+    """
     count = len(layout)
     keep = np.ones(count, dtype=bool)
     group_end = np.arange(count)

@@ -6,6 +6,7 @@ words, a word between graphemes, and a grapheme only where the model's own limit
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -23,8 +24,8 @@ _TABLES = (kinds.TABLE, kinds.HTML_TABLE)
 _CLOSERS = ",;:|/&?!)]}>=、，；：。！？"
 # How far back a place after punctuation is looked for in text without spaces.
 _LOOK_BACK = 160
-_LINE = patterns.re.compile(r"\r\n|[\n\r\f]")
-_CELL = patterns.re.compile(r"<t[hd]\b", patterns.re.I)
+_LINE = re.compile(r"\r\n|[\n\r\f]")
+_CELL = re.compile(r"<t[hd]\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

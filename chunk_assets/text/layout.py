@@ -28,8 +28,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """Bounds of one run, 0 for none. ``max_tokens`` holds with the context, ``target_tokens`` and
-    ``max_chars`` for the text alone, ``max_words`` for a single sentence."""
+    """Bounds of one run, 0 for none.
+
+    ``max_tokens`` holds with the context, the others for the text alone. A sentence of more than
+    ``sentence_words`` words is cut into windows of ``window_words``.
+    """
 
     target_tokens: int
     max_tokens: int
@@ -85,7 +88,7 @@ class Layout:
         self.starts, self.ends, self.ranks = starts, ends, ranks
         at = np.searchsorted(blocks.starts, starts, side="right") - 1
         self.kinds: NDArray[np.int64] = blocks.kinds[at] if len(at) else np.zeros(0, dtype=np.int64)
-        self._s, self._e = memoryview(starts), memoryview(ends)
+        self._s, self._e = starts.data, ends.data
         self.measures = tuple(Measure(v.index, starts, ends) for v in self.vocabularies)
 
     def _rooms(self) -> None:
@@ -106,7 +109,7 @@ class Layout:
             ):
                 room[unit] = vocabulary.bound - cost
         self.rooms = tuple(rooms)
-        self._r = tuple(memoryview(room) for room in rooms)
+        self._r = tuple(room.data for room in rooms)
 
     def context(self, first: int) -> Context:
         """The context of a chunk that begins with unit ``first``."""
@@ -119,10 +122,10 @@ class Layout:
         lasts = np.append(firsts[1:], len(self.starts)) - 1
         self.measures = tuple(measure.joined(firsts, lasts) for measure in self.measures)
         self.rooms = tuple(np.ascontiguousarray(room[firsts]) for room in self.rooms)
-        self._r = tuple(memoryview(room) for room in self.rooms)
+        self._r = tuple(room.data for room in self.rooms)
         self.starts, self.ends = self.starts[firsts], self.ends[lasts]
         self.ranks, self.kinds = self.ranks[firsts], self.kinds[firsts]
-        self._s, self._e = memoryview(self.starts), memoryview(self.ends)
+        self._s, self._e = self.starts.data, self.ends.data
 
     def tokens(self, first: int, last: int) -> int:
         """Exact tokens of the text of units ``first`` to ``last`` by the policy's tokenizer."""
@@ -151,8 +154,11 @@ class Layout:
         )
 
     def reach(self, first: int, target: int, most: int) -> int:
-        """The last unit up to which a chunk that begins with ``first`` is within the bounds and has
-        ``target`` tokens or fewer; ``first`` itself where it alone is over the target."""
+        """The last unit up to which a chunk that begins with ``first`` is within every bound.
+
+        Those are the bounds of the layout, and ``target`` tokens of text (0: none); at most
+        ``most``, and ``first`` itself where it alone is over the target.
+        """
         limit = min(target, self._r[0][first]) if target else self._r[0][first]
         most = self.measures[0].reach(first, limit, most)
         if self.sizes.max_chars:

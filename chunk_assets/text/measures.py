@@ -18,7 +18,7 @@ class Measure:
 
     def __init__(self, index: TokenIndex, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> None:
         self.index = index
-        self._starts, self._ends = memoryview(starts), memoryview(ends)
+        self._starts, self._ends = starts.data, ends.data
         offsets = np.empty(2 * len(starts), dtype=np.int64)
         offsets[0::2], offsets[1::2] = starts, ends
         marks = index.marks(offsets)
@@ -29,15 +29,15 @@ class Measure:
         self._views()
 
     def _views(self) -> None:
-        self._b, self._a = memoryview(self.before), memoryview(self.after)
-        self._f, self._l = memoryview(self._first), memoryview(self._last)
+        self._b, self._a = self.before.data, self.after.data
+        self._f, self._l = self._first.data, self._last.data
 
     def joined(self, firsts: NDArray[np.int64], lasts: NDArray[np.int64]) -> Measure:
         """The measure of coarser units: unit ``k`` is the run ``firsts[k]`` to ``lasts[k]``."""
         new = Measure.__new__(Measure)
         new.index = self.index
-        new._starts = memoryview(np.asarray(self._starts)[firsts])
-        new._ends = memoryview(np.asarray(self._ends)[lasts])
+        new._starts = np.asarray(self._starts)[firsts].data
+        new._ends = np.asarray(self._ends)[lasts].data
         new.before, new._first = self.before[firsts], self._first[firsts]
         new.after, new._last = self.after[lasts], self._last[lasts]
         new._views()
@@ -63,8 +63,10 @@ class Measure:
         return counts
 
     def reach(self, first: int, limit: int, most: int) -> int:
-        """The last unit, at most ``most``, up to which the run from ``first`` has ``limit`` tokens or
-        fewer; ``first`` itself where it alone has more."""
+        """The last unit up to which the run from ``first`` has ``limit`` tokens or fewer.
+
+        At most ``most``; ``first`` itself where it alone has more.
+        """
         last = bisect_right(self._a, self._b[first] + limit, first, most + 1) - 1
         if last < first or self._f[first] > self._l[last]:
             last = first

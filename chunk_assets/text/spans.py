@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # What ``str.isspace`` calls white space; a chunk neither begins nor ends with any of it.
-WHITE_SPACE = "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+WHITE_SPACE = (
+    "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008"
+    "\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+)
 _WHITE_CODES = np.array([ord(c) for c in WHITE_SPACE], dtype=np.int64)
 
 # After this many vectorised steps the few spans left are trimmed one by one.

@@ -23,16 +23,19 @@ _META_LINES = 400
 
 
 class BlockScanner:
-    """The state of one pass. ``kind`` holds the kind of block of each line, ``opens`` where a block
-    begins although the line before is of the same kind."""
+    """The state of one pass.
+
+    ``kind`` holds the kind of block of each line, ``opens`` where a block begins although the line
+    before is of the same kind.
+    """
 
     def __init__(self, lines: Lines) -> None:
         self.text = lines.text
         self.count = len(lines.starts)
         # Memory views give plain integers at a third of the cost of array elements.
-        self.starts, self.ends = memoryview(lines.starts), memoryview(lines.ends)
-        self.content, self.indent = memoryview(lines.content), memoryview(lines.indent)
-        self.first = memoryview(lines.first)
+        self.starts, self.ends = lines.starts.data, lines.ends.data
+        self.content, self.indent = lines.content.data, lines.indent.data
+        self.first = lines.first.data
         self.kind = bytearray(
             np.where(lines.first == 0, kinds.BLANK, kinds.PARAGRAPH).astype(np.uint8).tobytes()
         )
@@ -248,8 +251,8 @@ _RULES: dict[int, Callable[[BlockScanner, int], int]] = {
     ord("|"): _table,
     ord(":"): _table,
     ord("<"): _html,
-    **{mark: _fence for mark in _FENCES},
-    **{ord(digit): _list for digit in "0123456789"},
+    **dict.fromkeys(_FENCES, _fence),
+    **dict.fromkeys(map(ord, "0123456789"), _list),
 }
 
 

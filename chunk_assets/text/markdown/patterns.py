@@ -1,5 +1,7 @@
-"""What the first characters of a line can mean. Every pattern runs from a line's first character
-that is not blank to its end, and is linear in the line.
+"""What the first characters of a line can mean.
+
+Every pattern runs from a line's first character that is not blank to its end, and is linear in the
+line.
 
 Rules: CommonMark 0.31.2 and GitHub's tables.
 """
@@ -23,8 +25,8 @@ STARTERS = "#>-*+|`~<=:_0123456789"
 # HTML blocks: how each of the seven kinds begins, and for the first five how it ends.
 HTML_ENDED = (
     (
-        re.compile(r"<(?:script|pre|style|textarea)(?=[\s>]|$)", re.I),
-        re.compile(r"</(?:script|pre|style|textarea)>", re.I),
+        re.compile(r"<(?:script|pre|style|textarea)(?=[\s>]|$)", re.IGNORECASE),
+        re.compile(r"</(?:script|pre|style|textarea)>", re.IGNORECASE),
     ),
     (re.compile(r"<!--"), re.compile(r"-->")),
     (re.compile(r"<\?"), re.compile(r"\?>")),
@@ -37,14 +39,14 @@ _BLOCK_TAGS = (
     "link|main|menu|menuitem|nav|noframes|ol|optgroup|option|p|param|search|section|summary|table|tbody|td|"
     "tfoot|th|thead|title|tr|track|ul"
 )
-HTML_BLOCK = re.compile(rf"</?(?:{_BLOCK_TAGS})(?=[\s>]|/>|$)", re.I)
+HTML_BLOCK = re.compile(rf"</?(?:{_BLOCK_TAGS})(?=[\s>]|/>|$)", re.IGNORECASE)
 _ATTRIBUTE = r"[ \t]+[A-Za-z_:][\w.:-]*(?:[ \t]*=[ \t]*(?:[^\s\"'=<>`]+|'[^']*'|\"[^\"]*\"))?"
 HTML_ALONE = re.compile(
     rf"(?:<[A-Za-z][A-Za-z0-9-]*(?:{_ATTRIBUTE})*[ \t]*/?>|</[A-Za-z][A-Za-z0-9-]*[ \t]*>)[ \t]*$"
 )
-TABLE_TAG = re.compile(r"<(/?)table\b", re.I)
-ROW_TAG = re.compile(r"<tr\b", re.I)
-HEADER_CELL = re.compile(r"<t[hd]\b", re.I)
+TABLE_TAG = re.compile(r"<(/?)table\b", re.IGNORECASE)
+ROW_TAG = re.compile(r"<tr\b", re.IGNORECASE)
+HEADER_CELL = re.compile(r"<t[hd]\b", re.IGNORECASE)
 
 
 def heading_title(text: str) -> str:
