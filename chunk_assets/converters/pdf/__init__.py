@@ -9,7 +9,7 @@ PDFium is not thread-safe: convert in processes.
 from __future__ import annotations
 
 from chunk_assets.converters.base import Converter
-from chunk_assets.converters.pdf.convert import convert
+from chunk_assets.converters.pdf.conversion import convert
 
 __all__ = ["PDF"]
 

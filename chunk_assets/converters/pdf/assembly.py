@@ -39,8 +39,19 @@ def assemble(pages: Sequence[LaidPage], outline: Mapping[str, int], limit: int) 
 
 
 def _known_words(lines: Sequence[Line]) -> frozenset[str]:
-    """The words of the document, to tell a word broken at a line's end from a compound."""
-    return frozenset(word.lower() for line in lines for word in _WORD.findall(line.text))
+    """The words of the document, to tell a word broken at a line's end from a compound.
+
+    The halves of broken words are left out: they are no words.
+    """
+    known: set[str] = set()
+    broken = False
+    for line in lines:
+        words = _WORD.findall(line.text.lower())
+        if broken:
+            words = words[1:]
+        broken = line.text.endswith("-")
+        known.update(words[:-1] if broken else words)
+    return frozenset(known)
 
 
 def _place_notes(pages: Sequence[LaidPage]) -> None:

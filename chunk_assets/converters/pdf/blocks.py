@@ -110,7 +110,7 @@ def _starts_item(line: Line) -> bool:
 
 
 def _is_hanging_number(last: Line, line: Line) -> bool:
-    r"""A sentence may break before a figure ("in section\\n1. …"): no list if the line above is unfinished."""
+    """No list item if the line above is unfinished: a sentence may break before a figure."""
     number = _NUMBER.match(line.text)
     return bool(number) and not _ENDS.search(last.text) and line.x0 <= last.x0 + 1 and last.x1 >= line.x1 - 2
 

@@ -24,6 +24,7 @@ _FACTS = {
 }
 _PASSWORD, _SECURITY = 4, 5
 MAX_OUTLINE = 5_000
+MAX_ANNOTATIONS = 5_000
 
 
 @contextmanager
@@ -45,6 +46,41 @@ def opened(data: bytes) -> Iterator[Any]:
         yield document
     finally:
         document.close()
+
+
+@contextmanager
+def opened_page(document: Any, index: int) -> Iterator[Any]:
+    """One page with its filled-in form fields and free text drawn in their places.
+
+    Raises:
+        RuntimeError: PDFium can't load the page.
+    """
+    from pypdfium2 import raw
+
+    page = document[index]
+    try:
+        if (
+            _shows_annotations(page)
+            and raw.FPDFPage_Flatten(page, raw.FLAT_NORMALDISPLAY) == raw.FLATTEN_SUCCESS
+        ):
+            page.close()
+            page = document[index]
+        yield page
+    finally:
+        page.close()
+
+
+def _shows_annotations(page: Any) -> bool:
+    from pypdfium2 import raw
+
+    kinds = {raw.FPDF_ANNOT_FREETEXT, raw.FPDF_ANNOT_WIDGET}
+    for index in range(min(raw.FPDFPage_GetAnnotCount(page), MAX_ANNOTATIONS)):
+        annotation = raw.FPDFPage_GetAnnot(page, index)
+        kind = raw.FPDFAnnot_GetSubtype(annotation)
+        raw.FPDFPage_CloseAnnot(annotation)
+        if kind in kinds:
+            return True
+    return False
 
 
 def _failure(error: Any, data: bytes) -> DocumentFailure:

@@ -70,7 +70,7 @@ def _judge(found: Furniture, key: str, places: list[tuple[int, Line]], count: in
         for page, line in numbers:
             found.drop[page].add(line.seq)
         return
-    if count < 3 or len(pages) < 3 or len(pages) * 10 < count * 3:
+    if len(pages) < 4 or len(pages) * 10 < count * 3:
         return
     if not any(char.isalpha() for char in key) or places[0][1].size > 1.25 * body_size:
         return

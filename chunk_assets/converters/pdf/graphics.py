@@ -147,7 +147,7 @@ def _read_path(drawing: Drawing, item: int, matrix: Matrix) -> None:
         return
     if filled:
         drawing.fills.append((left, top, right, bottom))
-    _read_segments(drawing, item, _product(_own_matrix(item), matrix))
+    _read_segments(drawing, item, _product(_own_matrix(item), matrix), filled)
 
 
 def _add_thin(drawing: Drawing, left: float, top: float, right: float, bottom: float) -> None:
@@ -157,23 +157,27 @@ def _add_thin(drawing: Drawing, left: float, top: float, right: float, bottom: f
         drawing.down.append(Rule((left + right) / 2, bottom, top))
 
 
+_MODE = (ctypes.c_int * 2)()
+_MODE_AT = ctypes.addressof(_MODE)
+_COLOR = (ctypes.c_uint * 4)()
+_COLOR_AT = ctypes.addressof(_COLOR)
+
+
 def _draw_mode(item: int) -> tuple[bool, bool]:
-    values = (ctypes.c_int * 2)()
-    at = ctypes.addressof(values)
-    if not native().draw_mode(item, at, at + 4):
+    """Whether a path is filled, and whether it is stroked."""
+    if not native().draw_mode(item, _MODE_AT, _MODE_AT + 4):
         return False, False
-    return values[0] != 0, values[1] != 0
+    return _MODE[0] != 0, _MODE[1] != 0
 
 
 def _is_white(item: int) -> bool:
-    channels = (ctypes.c_uint * 4)()
-    at = ctypes.addressof(channels)
-    if not native().fill_color(item, at, at + 4, at + 8, at + 12):
+    if not native().fill_color(item, _COLOR_AT, _COLOR_AT + 4, _COLOR_AT + 8, _COLOR_AT + 12):
         return False
-    return min(channels[0], channels[1], channels[2]) >= 250 or channels[3] <= 8
+    red, green, blue, alpha = _COLOR
+    return (red >= 250 and green >= 250 and blue >= 250) or alpha <= 8
 
 
-def _read_segments(drawing: Drawing, item: int, matrix: Matrix) -> None:
+def _read_segments(drawing: Drawing, item: int, matrix: Matrix, filled: bool) -> None:
     """Add the straight sides of a path; curves move the pen without leaving a rule."""
     call = native()
     count = max(call.segment_count(item), 0)
@@ -193,5 +197,5 @@ def _read_segments(drawing: Drawing, item: int, matrix: Matrix) -> None:
         elif kind == 0:
             drawing.add_edge(*last, *here)
         last = here
-    if count > 3 and start != last:
+    if filled and count > 3 and start != last:
         drawing.add_edge(*last, *start)

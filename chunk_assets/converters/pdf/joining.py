@@ -23,17 +23,27 @@ def join_two(first: str, second: str, known: Collection[str] = ()) -> str:
     if first.endswith("-"):
         broken, start = _BROKEN.search(first), _NEXT.match(second)
         if broken and start and start.group()[0].islower():
-            whole = broken.group(1) + start.group()
-            compound = f"{broken.group(1)}-{start.group()}"
-            keep = compound.lower() in known and whole.lower() not in known
-            if _COMPOUND.search(first[-80:]) or keep:
+            if _COMPOUND.search(first[-80:]) or _is_compound(
+                broken.group(1).lower(), start.group().lower(), known
+            ):
                 return first + second
             return first[:-1] + second
         if len(first) > 1 and not first[-2].isspace() and second[0].isalnum():
             return first + second
+    if first[-1] in "—/" and len(first) > 1 and not first[-2].isspace():
+        return first + second
     if _CJK.match(first[-1]) and _CJK.match(second[0]):
         return first + second
     return f"{first} {second}"
+
+
+def _is_compound(left: str, right: str, known: Collection[str]) -> bool:
+    """Whether the document writes the word with a hyphen, or knows both halves and not the whole."""
+    if left + right in known:
+        return False
+    return f"{left}-{right}" in known or (
+        min(len(left), len(right)) >= 4 and left in known and right in known
+    )
 
 
 def join_lines(lines: Sequence[str], known: Collection[str] = ()) -> str:

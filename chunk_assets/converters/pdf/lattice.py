@@ -10,6 +10,7 @@ import itertools
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
+from itertools import pairwise
 
 from chunk_assets.converters.pdf.cells import cell_text, split_rows, trimmed
 from chunk_assets.converters.pdf.model import Rule, Table, Word
@@ -80,7 +81,7 @@ class Grid:
         self.ys = _positions([rule.at for rule in across] + [end for rule in down for end in rule[1:]])
         self.columns, self.rows = len(self.xs) - 1, len(self.ys) - 1
         self.cell: list[list[int]] = []
-        if 0 < self.columns * self.rows <= MAX_BOXES:
+        if self.columns >= 2 and self.rows >= 2 and self.columns * self.rows <= MAX_BOXES:
             self._flood(across, down)
 
     def _flood(self, across: list[Rule], down: list[Rule]) -> None:
@@ -149,24 +150,24 @@ def ruled_tables(words: list[Word], across: list[Rule], down: list[Rule]) -> tup
 
 def _table(words: list[Word], across: list[Rule], down: list[Rule]) -> tuple[Table | None, list[Word]]:
     grid = Grid(across, down)
-    if not grid.cell or grid.columns * grid.rows < 2:
+    if not grid.cell:
         return None, words
     inside: dict[int, list[Word]] = {}
-    outside = []
-    for word in words:
+    taken: set[int] = set()
+    left, top, right, bottom = grid.xs[0], grid.ys[0], grid.xs[-1], grid.ys[-1]
+    for word in [w for w in words if w.x1 > left and w.x0 < right and w.bottom > top and w.top < bottom]:
         cell = grid.place((word.x0 + word.x1) / 2, (word.top + word.bottom) / 2)
-        if cell < 0:
-            outside.append(word)
-        else:
+        if cell >= 0:
+            taken.add(word.seq)
             inside.setdefault(cell, []).append(word)
-    if not _is_table(inside, grid):
+    if not _is_table(inside, grid) or _cuts_text(inside):
         return None, words
     rows = _rows(inside, grid)
     if len(rows) < 2 or len(rows[0]) < 2:
         return None, words
     seq = min(word.seq for group in inside.values() for word in group)
-    box = grid.xs[0], grid.ys[0], grid.xs[-1], grid.ys[-1]
-    return Table(rows, *box, seq, True, tuple(grid.xs)), outside
+    rest = [word for word in words if word.seq not in taken]
+    return Table(rows, left, top, right, bottom, seq, True, tuple(grid.xs)), rest
 
 
 def _is_table(inside: dict[int, list[Word]], grid: Grid) -> bool:
@@ -175,6 +176,17 @@ def _is_table(inside: dict[int, list[Word]], grid: Grid) -> bool:
         return False
     sizes = [len(group) for group in inside.values()]
     return not (max(sizes) > 60 and max(sizes) * 10 > sum(sizes) * 7)
+
+
+def _cuts_text(inside: dict[int, list[Word]]) -> bool:
+    """Whether cell borders run through running text: then the lines are decoration, or a form's."""
+    places = sorted((word.seq, cell, word) for cell, group in inside.items() for word in group)
+    near = cut = 0
+    for (_, cell, left), (_, other, right) in pairwise(places):
+        if left.line == right.line and -0.5 < right.x0 - left.x1 < 0.4 * left.style.size:
+            near += 1
+            cut += cell != other
+    return cut >= 3 and cut * 12 > near
 
 
 def _rows(inside: dict[int, list[Word]], grid: Grid) -> list[list[str]]:

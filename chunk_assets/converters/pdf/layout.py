@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from chunk_assets.converters.pdf.blocks import as_lines
 from chunk_assets.converters.pdf.lattice import ruled_tables
 from chunk_assets.converters.pdf.lines import fragments
-from chunk_assets.converters.pdf.model import Block, Line, PageText, Table, Word
+from chunk_assets.converters.pdf.model import Block, Line, PageText, Table
 from chunk_assets.converters.pdf.order import in_order
 from chunk_assets.converters.pdf.stream import open_tables
 
@@ -23,15 +23,13 @@ class LaidPage:
 
 def lay_out(page: PageText) -> LaidPage:
     """Tables, then lines, in reading order. The words are let go, only texts and boxes stay."""
-    words = page.words
-    ruled, rest = ruled_tables(words, page.across, page.down)
-    aligned, rest = open_tables(rest)
-    slanted: list[Word] = [word for word in rest if word.style.angle != 0]
-    if slanted:
-        rest = [word for word in rest if word.style.angle == 0]
-    pieces: list[Line | Table] = [*fragments(rest), *ruled, *aligned]
+    ruled, rest = ruled_tables(page.words, page.across, page.down)
+    aligned, lines = open_tables(fragments(rest))
+    flat = [line for line in lines if line.angle == 0]
+    pieces: list[Line | Table] = [*flat, *ruled, *aligned]
     ordered = as_lines(in_order(pieces))
-    ordered.extend(fragments(slanted))
+    # Text that runs in other directions (stamps, labels of axes) would only break sentences up.
+    ordered.extend(line for line in lines if line.angle != 0)
     for piece in ordered:
         if isinstance(piece, Line):
             piece.words = []

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TypeVar
 
 from chunk_assets.converters.pdf.model import Line, Word, line_of
 
-# In type sizes: a wider gap parts two fragments of a line.
-WIDE_GAP = 1.15
+# In type sizes: a wider gap parts two fragments of a line, which may be cells of a table.
+CELL_GAP = 0.9
 
 
 def fragments(words: Iterable[Word]) -> list[Line]:
@@ -29,7 +30,7 @@ def _continues(last: Word, word: Word) -> bool:
         return False
     if word.style.angle != 0:
         return True
-    reach = WIDE_GAP * max(last.style.size, word.style.size, 4.0)
+    reach = CELL_GAP * max(last.style.size, word.style.size, 4.0)
     gap = word.x0 - last.x1
     if gap > reach or last.x0 - word.x1 > reach:
         return False
@@ -39,31 +40,41 @@ def _continues(last: Word, word: Word) -> bool:
     )
 
 
-def rows_of(words: Iterable[Word]) -> list[list[Word]]:
-    """Words grouped into visual rows, top to bottom, each row from left to right.
+Item = TypeVar("Item", bound="Word | Line")
 
-    A word belongs to a row when its middle lies within the row's first word, or the other way round.
-    """
-    rows: list[list[Word]] = []
+
+def rows_of(words: Iterable[Word]) -> list[list[Word]]:
+    """Words grouped into visual rows, top to bottom, each row from left to right."""
+    return _rows(words)
+
+
+def line_rows(lines: Iterable[Line]) -> list[list[Line]]:
+    """Line fragments grouped into visual rows, top to bottom, each row from left to right."""
+    return _rows(lines)
+
+
+def _rows(items: Iterable[Item]) -> list[list[Item]]:
+    """An item belongs to a row when its middle is near that of the row's first item, or well within it."""
+    rows: list[list[Item]] = []
     middle = bottom = float("-inf")
-    for word in sorted(words, key=_middle):
-        here = (word.top + word.bottom) / 2
-        if rows and (
-            here <= middle + 0.3 * (word.bottom - word.top) or here < bottom - 0.55 * (word.bottom - word.top)
-        ):
-            rows[-1].append(word)
+    for item in sorted(items, key=_middle):
+        height = item.bottom - item.top
+        here = item.top + height / 2
+        if rows and (here <= middle + 0.3 * height or here < bottom - 0.55 * height):
+            rows[-1].append(item)
         else:
-            rows.append([word])
-            bottom = word.bottom
+            rows.append([item])
+            bottom = item.bottom
             middle = here
     for row in rows:
-        row.sort(key=_left)
+        if len(row) > 1:
+            row.sort(key=_left)
     return rows
 
 
-def _middle(word: Word) -> tuple[float, float]:
-    return (word.top + word.bottom) / 2, word.x0
+def _middle(item: Word | Line) -> tuple[float, float]:
+    return (item.top + item.bottom) / 2, item.x0
 
 
-def _left(word: Word) -> tuple[float, int]:
-    return word.x0, word.seq
+def _left(item: Word | Line) -> tuple[float, int]:
+    return item.x0, item.seq

@@ -132,15 +132,11 @@ class Block:
 
 def line_of(words: list[Word]) -> Line:
     """The line made of ``words``, which are in reading order and not empty."""
-    letters: dict[float, int] = {}
-    bold = 0
-    total = 0
-    for word in words:
-        count = len(word.text)
-        total += count
-        letters[word.style.size] = letters.get(word.style.size, 0) + count
-        bold += count if word.style.bold else 0
-    size = max(letters, key=lambda key: (letters[key], key)) if len(letters) > 1 else words[0].style.size
+    first = words[0]
+    style = first.style
+    size, bold, mixed = style.size, style.bold, False
+    if any(word.style is not style for word in words):
+        size, bold, mixed = _prevailing(words)
     return Line(
         words,
         " ".join([word.text for word in words]),
@@ -149,8 +145,21 @@ def line_of(words: list[Word]) -> Line:
         max([word.x1 for word in words]),
         max([word.bottom for word in words]),
         size,
-        bold * 10 >= total * 9,
-        0 < bold < total,
-        words[0].style.angle,
-        words[0].seq,
+        bold,
+        mixed,
+        style.angle,
+        first.seq,
     )
+
+
+def _prevailing(words: list[Word]) -> tuple[float, bool, bool]:
+    """The size of most letters, whether nearly all are bold, and whether some but not all are."""
+    letters: dict[float, int] = {}
+    bold = total = 0
+    for word in words:
+        count = len(word.text)
+        total += count
+        letters[word.style.size] = letters.get(word.style.size, 0) + count
+        bold += count if word.style.bold else 0
+    size = max(letters, key=lambda key: (letters[key], key))
+    return size, bold * 10 >= total * 9, 0 < bold < total

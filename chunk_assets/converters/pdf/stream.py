@@ -10,11 +10,10 @@ from dataclasses import dataclass
 
 from chunk_assets.converters.pdf.cells import trimmed
 from chunk_assets.converters.pdf.joining import join_two
-from chunk_assets.converters.pdf.lines import rows_of
-from chunk_assets.converters.pdf.model import Table, Word
+from chunk_assets.converters.pdf.lines import CELL_GAP, line_rows
+from chunk_assets.converters.pdf.model import Line, Table, Word
 
-# In type sizes: the least gap between two cells, and between two columns.
-CELL_GAP = 0.9
+# In type sizes: the least gap between two columns.
 COLUMN_GAP = 0.55
 _FIGURE = frozenset("0123456789.,%$€£¥()-–—+/*:−<>≤≥±~ ")
 _LEADER = ("....", ". . .", "…", "____", "····")
@@ -24,7 +23,7 @@ _LEADER = ("....", ". . .", "…", "____", "····")
 class _Row:
     """A visual row cut into pieces at wide gaps."""
 
-    words: list[Word]
+    parts: list[Line]
     pieces: list[list[Word]]
     top: float
     bottom: float
@@ -32,34 +31,35 @@ class _Row:
 
     @property
     def leader(self) -> bool:
-        text = " ".join([word.text for word in self.words])
+        """Whether it is a line of a table of contents or of a form, with dots or a line to the right."""
+        text = " ".join([part.text for part in self.parts])
         return any(mark in text for mark in _LEADER)
 
 
-def open_tables(words: list[Word]) -> tuple[list[Table], list[Word]]:
-    """Tables found by alignment, and the words that are in none of them, in PDFium's order."""
-    flat = [word for word in words if word.style.angle == 0]
+def open_tables(lines: list[Line]) -> tuple[list[Table], list[Line]]:
+    """Tables found by alignment among line fragments, and the fragments that are in none of them."""
+    flat = [line for line in lines if line.angle == 0]
     if len(flat) < 6:
-        return [], words
+        return [], lines
     tables = []
     taken: set[int] = set()
-    for run in _runs([_row(row) for row in rows_of(flat)]):
+    for run in _runs([_row(row) for row in line_rows(flat)]):
         for table in _tables_in(run):
             tables.append(table)
-            taken.update(word.seq for row in run for word in row.words)
-    return tables, [word for word in words if word.seq not in taken] if taken else words
+            taken.update(part.seq for row in run for part in row.parts)
+    return tables, [line for line in lines if line.seq not in taken] if taken else lines
 
 
-def _row(words: list[Word]) -> _Row:
-    size = max(*[word.style.size for word in words], 4.0)
-    pieces = [[words[0]]]
-    edge = words[0].x1
-    for word in words[1:]:
-        if word.x0 - edge > CELL_GAP * size:
+def _row(parts: list[Line]) -> _Row:
+    size = max(*[part.size for part in parts], 4.0)
+    pieces = [list(parts[0].words)]
+    edge = parts[0].x1
+    for part in parts[1:]:
+        if part.x0 - edge > CELL_GAP * size:
             pieces.append([])
-        pieces[-1].append(word)
-        edge = max(edge, word.x1)
-    return _Row(words, pieces, min([w.top for w in words]), max([w.bottom for w in words]), size)
+        pieces[-1].extend(part.words)
+        edge = max(edge, part.x1)
+    return _Row(parts, pieces, min([p.top for p in parts]), max([p.bottom for p in parts]), size)
 
 
 def _runs(rows: list[_Row]) -> list[list[_Row]]:
@@ -97,7 +97,7 @@ def _tables_in(run: list[_Row]) -> list[Table]:
     texts = trimmed(texts)
     if len(texts) < 2 or len(texts[0]) < 2:
         return []
-    every = [word for row in run for word in row.words]
+    every = [part for row in run for part in row.parts]
     return [
         Table(
             texts,
@@ -166,6 +166,9 @@ def _tabular(grid: list[list[list[Word]]], run: list[_Row]) -> bool:
     words = [sum(map(len, column)) / max(len(column), 1) for column in filled]
     if figures * 4 >= len(cells):
         return share >= 0.35
+    small = sum(1 for cell in cells if cell[0].text[0].islower())
+    if small * 10 > 3 * len(cells):
+        return False
     long_columns = sum(1 for mean in words if mean > 4.5)
     if columns == 2:
         return long_columns == 0 and share >= 0.8 and len(rows) >= 4

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import gc
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from chunk_assets.converters.base import Options
 from chunk_assets.converters.pdf.assembly import assemble
-from chunk_assets.converters.pdf.document import facts_of, opened, outline_levels
+from chunk_assets.converters.pdf.document import facts_of, opened, opened_page, outline_levels
 from chunk_assets.converters.pdf.layout import LaidPage, lay_out
 from chunk_assets.converters.pdf.model import Box, PageText
 from chunk_assets.converters.pdf.reading import read_page
@@ -37,6 +39,11 @@ def convert(data: bytes, options: Options) -> Converted:
     Raises:
         DocumentFailure: ``empty``, ``encrypted``, ``broken``, ``mismatch``, ``needs_ocr``, ``too_large``.
     """
+    with _uncollected():
+        return _convert(data, options)
+
+
+def _convert(data: bytes, options: Options) -> Converted:
     with opened(data) as document:
         count = len(document)
         if count == 0:
@@ -60,15 +67,24 @@ def convert(data: bytes, options: Options) -> Converted:
     return Converted(writer.markdown(), writer.pages(), facts, tuple(_warnings(reading)), status, reason)
 
 
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """No cyclic garbage is made here, so the collector's passes over a page's words are spared."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
 def _read_pages(document: Any, count: int) -> _Reading:
     reading = _Reading()
     for index in range(count):
         try:
-            page = document[index]
-            try:
+            with opened_page(document, index) as page:
                 text = read_page(page, index + 1)
-            finally:
-                page.close()
         except (RuntimeError, ValueError):
             # PDFium can't load this page; its neighbours are not to suffer for it.
             reading.failed.append(index + 1)

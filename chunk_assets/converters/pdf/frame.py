@@ -1,0 +1,51 @@
+"""Turning a page so that its prevailing text runs to the right and down."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from chunk_assets.converters.pdf.model import Box, Rule, Style
+
+
+def prevailing_angle(styles: Sequence[Style], lengths: Sequence[int]) -> int:
+    """The direction of most letters: 0, 90, 180 or 270."""
+    letters: dict[int, int] = {}
+    for style, length in zip(styles, lengths, strict=True):
+        letters[style.angle] = letters.get(style.angle, 0) + length
+    letters.pop(-1, None)
+    return max(letters, key=lambda angle: (letters[angle], -angle)) if letters else 0
+
+
+def relative(style: Style, angle: int) -> Style:
+    """The style seen from a frame turned by ``angle``."""
+    if angle == 0 or style.angle < 0:
+        return style
+    return Style(style.size, style.bold, (style.angle - angle) % 360, style.flaw)
+
+
+def turned(left: float, top: float, right: float, bottom: float, angle: int) -> Box:
+    """A box of the page's axes (y up) in the reading frame (y down) of text that runs at ``angle``."""
+    if angle == 0:
+        return Box(left, -top, right, -bottom)
+    if angle == 90:
+        return Box(bottom, left, top, right)
+    if angle == 180:
+        return Box(-right, bottom, -left, top)
+    return Box(-top, -right, -bottom, -left)
+
+
+# Angle to the signs of a rule's place and of its ends in the reading frame.
+_SIGNS = {0: (-1, 1), 90: (1, 1), 180: (1, -1), 270: (-1, -1)}
+
+
+def turned_rules(across: list[Rule], down: list[Rule], angle: int) -> tuple[list[Rule], list[Rule]]:
+    """Rules across and down the page's axes as rules across and down the reading frame."""
+    place, along = _SIGNS[angle]
+    if angle in {90, 270}:
+        across, down = down, across
+    return [_signed(rule, place, along) for rule in across], [_signed(rule, along, place) for rule in down]
+
+
+def _signed(rule: Rule, place: int, along: int) -> Rule:
+    start, end = rule.start * along, rule.end * along
+    return Rule(rule.at * place, min(start, end), max(start, end))

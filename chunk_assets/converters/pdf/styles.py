@@ -1,0 +1,111 @@
+"""How text objects are drawn: size, weight, direction, and why a reader may not see them."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+
+from chunk_assets.converters.pdf.model import Style
+from chunk_assets.converters.pdf.native import native
+
+_BOLD_NAME = re.compile(rb"bold|black|heavy|demi|[-,]b[di]?$|cmbx", re.IGNORECASE)
+_FORCE_BOLD = 1 << 18
+_INVISIBLE_MODES = frozenset({3, 7})
+_STROKED_TOO = 2
+# Smaller than this (points) nobody reads it; used to hide text from people but not from machines.
+TINY = 1.0
+
+
+class StyleReader:
+    """Styles by text object, asked of PDFium once an object. Equal styles are one object."""
+
+    def __init__(self, text_page: int) -> None:
+        self._page = text_page
+        self._native = native()
+        self._styles: dict[int, Style] = {}
+        self._shared: dict[tuple[float, bool, int, str], Style] = {}
+        self._last_key: tuple[int | None, float, int, int] | None = None
+        self._last = (0.0, False, 0)
+        self._fonts: dict[int, bool] = {}
+        self._matrix = (ctypes.c_float * 6)()
+        self._matrix_at = ctypes.addressof(self._matrix)
+        self._color = (ctypes.c_uint * 4)()
+        self._color_at = ctypes.addressof(self._color)
+
+    def of_each(self, indices: list[int], heights: list[float], lines: list[int]) -> list[Style]:
+        """The styles of the characters at ``indices``, with the height of each one's box and its line.
+
+        Neighbours on a line with one font and one height have one size, so that is asked only once.
+        """
+        styles = self._styles
+        page = self._page
+        text_object = self._native.text_object
+        result = []
+        for index, height, line in zip(indices, heights, lines, strict=True):
+            found = text_object(page, index) or 0
+            style = styles.get(found)
+            if style is None:
+                style = styles[found] = self._read(found, index, height, line)
+            result.append(style)
+        return result
+
+    def _read(self, found: int, index: int, height: float, line: int) -> Style:
+        if not found:
+            return self._style(0.0, False, 0, "")
+        call = self._native
+        mode = call.render_mode(found)
+        key = (call.font(found), height, line, mode)
+        if key != self._last_key:
+            self._last_key = key
+            call.matrix(self._page, index, self._matrix_at)
+            a, b, c, d, _, _ = self._matrix
+            scale = abs(d) if b == 0.0 == c else (c * c + d * d) ** 0.5 or abs(a)
+            size = abs(round(call.font_size(self._page, index) * scale * 4) / 4)
+            self._last = size, self._bold(key[0] or 0, index) or mode == _STROKED_TOO, angle_of(a, b, d)
+        size, bold, angle = self._last
+        return self._style(size, bold, angle, self._flaw(found, mode, size))
+
+    def _style(self, size: float, bold: bool, angle: int, flaw: str) -> Style:
+        key = (size, bold, angle, flaw)
+        style = self._shared.get(key)
+        if style is None:
+            style = self._shared[key] = Style(size, bold, angle, flaw)
+        return style
+
+    def _bold(self, font: int, index: int) -> bool:
+        heavy = self._fonts.get(font)
+        if heavy is None:
+            call = self._native
+            name = ctypes.create_string_buffer(256)
+            call.font_name(font, ctypes.addressof(name), 256)
+            forced = max(call.font_flags(font), 0) & _FORCE_BOLD
+            heavy = (
+                call.weight(self._page, index) >= 600 or bool(forced) or bool(_BOLD_NAME.search(name.value))
+            )
+            self._fonts[font] = heavy
+        return heavy
+
+    def _flaw(self, found: int, mode: int, size: float) -> str:
+        if mode in _INVISIBLE_MODES:
+            return "invisible"
+        if size < TINY:
+            return "tiny"
+        at = self._color_at
+        if not self._native.fill_color(found, at, at + 4, at + 8, at + 12):
+            return ""
+        red, green, blue, alpha = self._color
+        if alpha <= 8:
+            return "transparent"
+        return "white" if red >= 250 and green >= 250 and blue >= 250 else ""
+
+
+def angle_of(a: float, b: float, d: float) -> int:
+    """Direction of text drawn with matrix a b . d, in degrees counter-clockwise.
+
+    -1 if it is no multiple of 90. Mirrored text counts as upright.
+    """
+    if abs(b) <= 0.05 * abs(a):
+        return 0 if a > 0 or d > 0 else 180
+    if abs(a) <= 0.05 * abs(b):
+        return 90 if b > 0 else 270
+    return -1
