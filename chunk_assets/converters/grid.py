@@ -61,20 +61,17 @@ def title_rows(cells: Sequence[Sequence[str]], width: int) -> int:
 def header_rows(block: Block) -> int:
     """How many rows at the top are the header: 0 when the first row is data like the others."""
     cells = block.cells
-    if not _is_header(cells[0], cells[1:_SAMPLE_ROWS]):
+    if not is_header(cells[0], cells[1:_SAMPLE_ROWS]):
         return 0
     depth = max((rows for row, _, rows, _ in block.spans if row == 0), default=1)
     wide = any(row == 0 and columns > 1 for row, _, _, columns in block.spans)
-    if wide and depth == 1 and len(cells) > 2 and _all_text(cells[1]):
+    if wide and depth == 1 and len(cells) > 2 and is_header(cells[1], cells[2:_SAMPLE_ROWS]):
         depth = 2
     return min(depth, _MAX_HEADER_ROWS, max(len(cells) - 1, 1))
 
 
-def _all_text(row: Sequence[str]) -> bool:
-    return filled(row) > 1 and all(kind(cell) in ("text", "empty") for cell in row)
-
-
-def _is_header(row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+def is_header(row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+    """Whether ``row`` names columns, seen from the rows below: it has text, and figures unlike theirs."""
     kinds = [kind(cell) for cell in row]
     figures = [i for i, k in enumerate(kinds) if k in ("number", "date")]
     if not figures or not below:

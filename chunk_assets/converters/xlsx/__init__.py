@@ -32,16 +32,19 @@ def convert(data: bytes, options: Options) -> Converted:
     facts: dict[str, str] = {}
     warnings: list[str] = []
     lines: list[str] = []
-    count = lost = 0
+    count = blank = lost = 0
     for name, hidden, sheet in _sheets(data, options.limits, facts):
         title = escape_inline(clean_text(name).strip())
         lines += ["", f"## {title} (hidden)" if hidden else f"## {title}"]
         lines += sheet_lines(sheet, options.limits)
         _warn(name, hidden, sheet, warnings)
         count += 1
+        blank += not sheet.rows
         lost += sheet.lost
     if not count:
         raise DocumentFailure("empty", "the workbook has no sheets")
+    if blank:
+        warnings.append(f"{blank} of {count} sheets have no cells with text")
     facts["sheets"] = str(count)
     reason = f"{lost} cells refer to shared strings that are not in the file" if lost else ""
     status = "partial" if lost else OK
@@ -79,8 +82,6 @@ def _warn(name: str, hidden: bool, sheet: Sheet, warnings: list[str]) -> None:
     if sheet.uncached:
         places = ", ".join(sheet.uncached[:10])
         warnings.append(f"sheet {name!r}: {len(sheet.uncached)} formulas without a stored value ({places})")
-    if not sheet.rows:
-        warnings.append(f"sheet {name!r} has no cells with text")
 
 
 def _ranges(numbers: Sequence[int]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from chunk_assets.converters.base import Limits
-from chunk_assets.converters.grid import Block, block_markdown, filled, kind
+from chunk_assets.converters.grid import Block, block_markdown, filled, is_header, kind
 from chunk_assets.converters.xlsx.sheet import Row, Sheet
 from chunk_assets.errors import DocumentFailure
 
@@ -16,11 +16,31 @@ Area = tuple[int, int, int, int]
 def sheet_lines(sheet: Sheet, limits: Limits) -> list[str]:
     """The lines of markdown of all that is on the sheet, from top to bottom."""
     merges = _fill(sheet, limits.max_output_chars)
-    lines: list[str] = []
+    blocks: list[tuple[list[int], Block]] = []
     for rows in _bands(sheet.rows, merges):
-        for block in _blocks(rows, merges):
-            lines += block_markdown(block)
-    return lines
+        for columns, block in _blocks(rows, merges):
+            if blocks and _continues(*blocks[-1], columns, block):
+                _append(*blocks[-1], columns, block)
+            else:
+                blocks.append((columns, block))
+    return [line for _, block in blocks for line in block_markdown(block)]
+
+
+def _continues(columns: list[int], table: Block, more_columns: list[int], more: Block) -> bool:
+    """Whether rows below a blank row belong to the table above: same columns, figures, no header."""
+    if len(table.cells) < 2 or filled(more.cells[0]) < 2 or not set(more_columns) <= set(columns):
+        return False
+    figures = any(kind(cell) in ("number", "date") for cell in more.cells[0])
+    return figures and (len(more.cells) == 1 or not is_header(more.cells[0], more.cells[1:]))
+
+
+def _append(columns: list[int], table: Block, more_columns: list[int], more: Block) -> None:
+    places = [columns.index(column) for column in more_columns]
+    for row in more.cells:
+        line = [""] * len(columns)
+        for place, text in zip(places, row, strict=True):
+            line[place] = text
+        table.cells.append(line)
 
 
 def _fill(sheet: Sheet, max_chars: int) -> list[Area]:
@@ -81,8 +101,8 @@ def _bands(rows: Sequence[Row], merges: Sequence[Area]) -> Iterator[list[Row]]:
         yield band
 
 
-def _blocks(rows: list[Row], merges: Sequence[Area]) -> Iterator[Block]:
-    """The tables that stand side by side in a band, from left to right."""
+def _blocks(rows: list[Row], merges: Sequence[Area]) -> Iterator[tuple[list[int], Block]]:
+    """The tables that stand side by side in a band, from left to right, with their columns."""
     used = sorted({column for row in rows for column in row.columns})
     groups: list[list[int]] = []
     for column in used:
@@ -91,7 +111,7 @@ def _blocks(rows: list[Row], merges: Sequence[Area]) -> Iterator[Block]:
         else:
             groups.append([column])
     for group in _joined(groups, rows):
-        yield _block(rows, group, merges)
+        yield group, _block(rows, group, merges)
 
 
 def _joined(groups: list[list[int]], rows: list[Row]) -> list[list[int]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from chunk_assets.converters.markup import clean_text, escape_cell
 from chunk_assets.converters.xlsx.numbers import Render, general
@@ -12,10 +13,13 @@ from chunk_assets.converters.xlsx.xml import attribute, text_of
 from chunk_assets.errors import DocumentFailure
 
 _ROW = re.compile(rb"<row\b([^>]*)>(.*?)</row>", re.DOTALL)
-# A cell as nearly every program writes it: place, style, type, formula, value.
-_CELL = re.compile(
-    rb'<c r="([A-Z]+)\d+"(?: s="(\d+)")?(?: t="(\w+)")?>(?:<f[^>]*/>|<f[^>]*>[^<]*</f>)?<v>([^<]*)</v></c>'
+# The attributes of a cell in the order of its writer, then value or inline text: see ``_cell_pattern``.
+_ATTRIBUTES = {b"r": rb' r="([A-Z]+)\d+"', b"s": rb'(?: s="(\d+)")?', b"t": rb'(?: t="(\w+)")?'}
+_CONTENT = (
+    rb">(?:<f[^>]*/>|<f[^>]*>[^<]*</f>)?"
+    rb'(?:<v>([^<]*)</v>|<is><t(?: xml:space="preserve")?>([^<]*)</t></is>)</c>'
 )
+_FULL_CELL = re.compile(rb'<c((?: [rst]="[^"]*"){3})[ />]')
 # Any cell with content; empty ones end in "/>".
 _ANY_CELL = re.compile(rb"<c\b([^>]*?)(?:/>|>(.*?)</c>)", re.DOTALL)
 _EMPTY_CELL = re.compile(rb"<c\b[^>]*/>|<c\b[^>/]*></c>")
@@ -25,7 +29,8 @@ _TEXT = re.compile(rb"<t\b[^>]*?(?:/>|>(.*?)</t>)", re.DOTALL)
 _PHONETIC = re.compile(rb"<rPh\b.*?</rPh>|<phoneticPr\b[^>]*/>", re.DOTALL)
 _MERGE = re.compile(rb'<mergeCell ref="\$?([A-Z]+)\$?(\d+):\$?([A-Z]+)\$?(\d+)"')
 _COLUMN = re.compile(rb"<col\b([^>]*)/?>")
-_PLACE = re.compile(r"([A-Za-z]{1,3})(\d+)")
+_PAIR = re.compile(rb'([a-z]+)\s*=\s*"([^"]*)"')
+_PLACE = re.compile(rb"([A-Za-z]{1,3})\d+")
 _MAX_COLUMN = 16_384
 # Shown numbers that are kept for the next cell with the same style and value.
 _CACHE = 200_000
@@ -52,12 +57,25 @@ class Sheet:
     lost: int = 0  # cells that refer to strings the file has not
 
 
-def column_number(letters: bytes | str) -> int:
+def column_number(letters: bytes) -> int:
     """Column from 0: ``A`` is 0, ``AA`` is 26."""
     number = 0
-    for char in letters.encode() if isinstance(letters, str) else letters:
+    for char in letters:
         number = number * 26 + (char & 31)
     return number - 1
+
+
+@lru_cache(maxsize=8)
+def _cell_pattern(order: tuple[bytes, ...]) -> re.Pattern[bytes]:
+    """Matches cells with attributes in this order; groups ``r``, ``s``, ``t`` in it, then the contents."""
+    return re.compile(b"<c" + b"".join(_ATTRIBUTES[name] for name in order) + _CONTENT)
+
+
+def _order(part: bytes, start: int) -> tuple[bytes, ...]:
+    """The order in which this part's writer puts the attributes of a cell."""
+    match = _FULL_CELL.search(part, start, start + 100_000)
+    found = tuple(re.findall(rb" ([rst])=", match[1])) if match else ()
+    return found if len(set(found)) == 3 else (b"r", b"s", b"t")
 
 
 class SheetReader:
@@ -71,6 +89,8 @@ class SheetReader:
         self._lost = 0
         self._shown: dict[tuple[bytes, bytes], str] = {}
         self._columns: dict[bytes, int] = {}
+        self._cells = _cell_pattern((b"r", b"s", b"t"))
+        self._places: tuple[int, ...] = (0, 1, 2)
 
     def read(self, part: bytes) -> Sheet:
         """The sheet of a worksheet part in regular form (see ``xml.regular``)."""
@@ -79,6 +99,9 @@ class SheetReader:
         end = part.find(b"</sheetData>", at)
         end = len(part) if end < 0 else end
         self._hidden_columns(sheet, part[: max(at, 0)])
+        order = _order(part, max(at, 0))
+        self._cells = _cell_pattern(order)
+        self._places = tuple(order.index(name) for name in (b"r", b"s", b"t"))
         number = -1
         for match in _ROW.finditer(part, max(at, 0), end):
             number = self._row(sheet, match[1], match[2], number)
@@ -98,7 +121,9 @@ class SheetReader:
     def _row(self, sheet: Sheet, attributes: bytes, body: bytes, before: int) -> int:
         given = attribute(attributes, b"r") if b"r=" in attributes else None
         number = int(given) - 1 if given and given.isdigit() else before + 1
-        found = _CELL.findall(body)
+        if b"<v" not in body and b"<is" not in body and b"<f" not in body:
+            return number
+        found = self._cells.findall(body)
         if len(found) == body.count(b"<c ") - len(_EMPTY_CELL.findall(body) if b"/>" in body else ()):
             columns, texts = self._fast(found)
         else:
@@ -116,13 +141,14 @@ class SheetReader:
         if self._chars > self._max_chars:
             raise DocumentFailure("too_large", f"more than {self._max_chars} characters of text, the limit")
 
-    def _fast(self, found: list[tuple[bytes, bytes, bytes, bytes]]) -> tuple[list[int], list[str]]:
+    def _fast(self, found: list[tuple[bytes, ...]]) -> tuple[list[int], list[str]]:
         columns: list[int] = []
         texts: list[str] = []
-        for letters, style, kind, value in found:
-            text = self._text(style, kind, value)
+        r, s, t = self._places
+        for cell in found:
+            text = self._text(cell[s], cell[t], cell[3]) if cell[3] else finished(text_of(cell[4]))
             if text:
-                columns.append(self._column(letters))
+                columns.append(self._column(cell[r]))
                 texts.append(text)
         return columns, texts
 
@@ -166,18 +192,20 @@ class SheetReader:
         cells: dict[int, str] = {}
         column = -1
         for match in _ANY_CELL.finditer(body):
-            place = _PLACE.fullmatch(attribute(match[1], b"r") or "")
-            column = column_number(place[1].upper().encode()) if place else column + 1
+            attributes = dict(_PAIR.findall(match[1]))
+            place = _PLACE.fullmatch(attributes.get(b"r", b""))
+            column = column_number(place[1].upper()) if place else column + 1
             if match[2] and column < _MAX_COLUMN:
-                text = self._content(sheet, match[1], match[2], f"{_letters(column)}{number + 1}")
+                text = self._content(sheet, attributes, match[2], (number, column))
                 if text:
                     cells[column] = text
         columns = sorted(cells)
         return columns, [cells[column] for column in columns]
 
-    def _content(self, sheet: Sheet, attributes: bytes, inside: bytes, place: str) -> str:
-        style = (attribute(attributes, b"s") or "").encode()
-        kind = (attribute(attributes, b"t") or "").encode()
+    def _content(
+        self, sheet: Sheet, attributes: dict[bytes, bytes], inside: bytes, at: tuple[int, int]
+    ) -> str:
+        style, kind = attributes.get(b"s", b""), attributes.get(b"t", b"")
         if kind == b"inlineStr" or b"<is" in inside:
             return finished(rich_text(inside))
         value = _VALUE.search(inside)
@@ -186,7 +214,7 @@ class SheetReader:
         formula = _FORMULA.search(inside)
         if formula is None or kind == b"str":
             return ""
-        sheet.uncached.append(place)
+        sheet.uncached.append(f"{_letters(at[1])}{at[0] + 1}")
         return finished(f"={text_of(formula[2])}") if formula[2] else ""
 
 
