@@ -13,17 +13,10 @@ Until ``publish``, nothing below ``<home>/tables`` changes. Each stage may also 
 later: it takes the staged file of the stage before, and refuses with ``StopRun`` when there is none.
 """
 
-from chunk_assets.pipeline.context import BatchContext, RunOptions, open_batch
-from chunk_assets.pipeline.core import (
-    batch_tables,
-    publish,
-    run_batch,
-    run_sources,
-    stage_chunks,
-    stage_embeddings,
-    stage_markdown,
-    stage_raw,
-)
+from chunk_assets.pipeline.context import BatchContext, RunOptions, Session, open_batch
+from chunk_assets.pipeline.core import publish, stage_chunks, stage_embeddings, stage_markdown, stage_raw
+from chunk_assets.pipeline.evidence import batch_tables, published_intact
+from chunk_assets.pipeline.guard import deletions_within_bounds
 from chunk_assets.pipeline.reports import (
     BatchReport,
     FailedDocument,
@@ -32,6 +25,7 @@ from chunk_assets.pipeline.reports import (
     RunReport,
     StageReport,
 )
+from chunk_assets.pipeline.run import all_batches, run_batch, run_sources
 from chunk_assets.storage.layout import Batch
 
 __all__ = [
@@ -43,10 +37,14 @@ __all__ = [
     "PublishReport",
     "RunOptions",
     "RunReport",
+    "Session",
     "StageReport",
+    "all_batches",
     "batch_tables",
+    "deletions_within_bounds",
     "open_batch",
     "publish",
+    "published_intact",
     "run_batch",
     "run_sources",
     "stage_chunks",

@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from chunk_assets.catalog import Catalog
-from chunk_assets.embedders.base import Embedder
+from chunk_assets.catalog import Catalog, Source
+from chunk_assets.compute import WorkerPool
+from chunk_assets.errors import ConfigurationError
+from chunk_assets.hashing import sha256_text
+from chunk_assets.pipeline.recipe import Recipe, recipe_of
 from chunk_assets.pipeline.reports import Progress, silent
-from chunk_assets.sources import Listing
-from chunk_assets.storage.layout import Batch
+from chunk_assets.sources import Listed, Listing, list_source
+from chunk_assets.storage.commit import Manifest, damaged_tables, load_manifest
+from chunk_assets.storage.layout import Batch, Layout
+from chunk_assets.storage.locks import hold
+from chunk_assets.storage.schemas import embeddings_schema
+from chunk_assets.storage.state import BatchState, load_state, save_state
+from chunk_assets.storage.vectors import VectorStore
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from chunk_assets.embedders.base import Embedder
 
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """How to run, never what to make: no option changes a byte of the tables.
+    """How to run. Only ``mode`` (``CHUNKING_FACTORY_MODE``) changes what is made.
 
     ``workers`` 0 means the catalog's choice (0 there: one a core). ``budget_tokens`` bounds what is sent
     to the embedder. ``lock_wait`` is how many seconds to wait for another run on the same batch.
@@ -32,15 +49,220 @@ class RunOptions:
     retry_parked: bool = False
     version: str = ""
     owner: str = ""
+    mode: str = ""
     executor: Executor | None = None
 
 
-class BatchContext:
-    """Holds the lock on a batch while it is open; see ``open_batch``."""
+@dataclass(slots=True)
+class Budget:
+    """Tokens that may still be sent to the embedder; ``None`` is no bound."""
+
+    left: int | None
+
+    def spend(self, tokens: int) -> None:
+        """Takes tokens off."""
+        if self.left is not None:
+            self.left -= tokens
+
+
+@dataclass(slots=True)
+class Session:
+    """What the batches of one run share: the model, listings and recipes are loaded once."""
 
     catalog: Catalog
+    options: RunOptions = field(default_factory=RunOptions)
+    embedder: Embedder | None = None
+    listings: dict[str, Listing] = field(default_factory=dict)
+    slices: dict[str, dict[str, tuple[Listed, ...]]] = field(default_factory=dict)
+    pool: WorkerPool | None = None
+    recipes: dict[str, Recipe] = field(default_factory=dict)
+    stores: dict[str, VectorStore] = field(default_factory=dict)
+    budget: Budget = field(default_factory=lambda: Budget(None))
+    # Sources whose listing was compared with the tables already.
+    guarded: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.budget = Budget(self.options.budget_tokens)
+
+    @property
+    def layout(self) -> Layout:
+        """The paths of the version that this run builds."""
+        return Layout(Path(self.catalog.home), self.options.version)
+
+    @property
+    def workers(self) -> int:
+        """How many processes or threads to use."""
+        return self.options.workers or self.catalog.workers or os.cpu_count() or 1
+
+    def model(self) -> Embedder:
+        """The catalog's embedder."""
+        if self.embedder is None:
+            from chunk_assets.embedders import load_embedder
+
+            choice = self.catalog.embedder
+            self.embedder = load_embedder(choice.name, **choice.settings)
+        return self.embedder
+
+    def listing(self, source: str) -> Listing:
+        """What is in a source, listed once a session."""
+        if source not in self.listings:
+            self.listings[source] = list_source(self.catalog, source)
+        return self.listings[source]
+
+    def documents(self, source: str, slice_key: str) -> tuple[Listed, ...]:
+        """The listed documents of one batch, in order of their ids."""
+        if source not in self.slices:
+            self.slices[source] = self.listing(source).by_slice()
+        return self.slices[source].get(slice_key, ())
+
+    def executor(self) -> Executor:
+        """Where documents are converted: the caller's executor, or killable local processes."""
+        if self.options.executor is not None:
+            return self.options.executor
+        if self.pool is None:
+            self.pool = WorkerPool(self.workers)
+        return self.pool
+
+    def close(self) -> None:
+        """Ends the worker processes."""
+        if self.pool is not None:
+            self.pool.close()
+            self.pool = None
+
+    def recipe(self, source: str) -> Recipe:
+        """The recipe of a source."""
+        if source not in self.recipes:
+            self.recipes[source] = recipe_of(self.catalog, source, self.model(), self.options.mode)
+        return self.recipes[source]
+
+    def store(self, source: str) -> VectorStore:
+        """The vector store of the catalog's model."""
+        recipe = self.recipe(source)
+        if recipe.model_fingerprint not in self.stores:
+            folder = self.layout.vectors(recipe.model_fingerprint)
+            self.stores[recipe.model_fingerprint] = VectorStore(folder, recipe.card.dimension)
+        return self.stores[recipe.model_fingerprint]
+
+    @contextmanager
+    def batch(self, source: str, slice_key: str) -> Iterator[BatchContext]:
+        """Locks a batch for the block; see ``open_batch``."""
+        context = self.peek(source, slice_key)
+        lock = self.layout.batch_lock(context.batch)
+        with hold(lock, f"batch {context.batch}", name=self.options.owner, wait=self.options.lock_wait):
+            yield context
+
+    def peek(self, source: str, slice_key: str) -> BatchContext:
+        """A batch without its lock: for reading only."""
+        self.catalog.source(source)
+        if not slice_key or "/" in slice_key:
+            msg = f"{slice_key!r} is no slice of source {source}"
+            raise ConfigurationError(msg)
+        return BatchContext(self, Batch(source, slice_key))
+
+
+@dataclass
+class BatchContext:
+    """One batch in a session."""
+
+    session: Session
     batch: Batch
-    options: RunOptions
+
+    @property
+    def catalog(self) -> Catalog:
+        """All settings."""
+        return self.session.catalog
+
+    @property
+    def source(self) -> Source:
+        """The settings of the batch's source."""
+        return self.catalog.source(self.batch.source)
+
+    @property
+    def options(self) -> RunOptions:
+        """How to run."""
+        return self.session.options
+
+    @property
+    def layout(self) -> Layout:
+        """Paths."""
+        return self.session.layout
+
+    @property
+    def recipe(self) -> Recipe:
+        """What to make."""
+        return self.session.recipe(self.batch.source)
+
+    @property
+    def store(self) -> VectorStore:
+        """Vectors by content."""
+        return self.session.store(self.batch.source)
+
+    @cached_property
+    def documents(self) -> tuple[Listed, ...]:
+        """The listed documents of this batch, in order of their ids."""
+        return self.session.documents(self.batch.source, self.batch.slice)
+
+    @cached_property
+    def by_id(self) -> dict[str, Listed]:
+        """The listed documents of this batch by id."""
+        return {listed.document_id: listed for listed in self.documents}
+
+    @cached_property
+    def listing_digest(self) -> str:
+        """Names the listing of this batch: equal digests, nothing to read."""
+        return sha256_text("\n".join(map(repr, self.documents)))
+
+    @cached_property
+    def state(self) -> BatchState:
+        """What is remembered of the batch."""
+        return load_state(self.layout.state_file(self.batch))
+
+    @cached_property
+    def manifest(self) -> Manifest | None:
+        """What is published of the batch."""
+        return load_manifest(self.layout, self.batch)
+
+    @cached_property
+    def damaged(self) -> dict[str, str]:
+        """Published tables whose file is not what the manifest says, with what is wrong."""
+        return damaged_tables(self.layout, self.batch, self.manifest, self.state.stamps)
+
+    def published_file(self, table: str) -> Path | None:
+        """The published file of a table when it can be relied on."""
+        if self.manifest is None or table in self.damaged or table not in self.manifest.files:
+            return None
+        return self.layout.table_file(table, self.batch)
+
+    @cached_property
+    def embeddings_schema(self) -> pa.Schema:
+        """The schema of ``embeddings`` under the catalog's model."""
+        return embeddings_schema(self.recipe.card, self.recipe.model_fingerprint)
+
+    @property
+    def is_current(self) -> bool:
+        """Whether listing, recipe and published files are those of the last complete run."""
+        state = self.state
+        if self.manifest is None:
+            return not self.documents
+        return (
+            state.recipe_digest == self.recipe.digest
+            and state.listing_digest == self.listing_digest
+            and not self.damaged
+            and not (self.options.retry_parked and state.attempts)
+        )
+
+    def forget(self) -> None:
+        """Looks at the published files again when they are asked for next."""
+        for name in ("manifest", "damaged", "state"):
+            self.__dict__.pop(name, None)
+
+    def save(self) -> None:
+        """Writes the state."""
+        save_state(self.layout.state_file(self.batch), self.state)
+
+    def tell(self, stage: str, done: int, total: int, unit: str) -> None:
+        """Reports progress of this batch."""
+        self.options.progress(stage, done, total, unit)
 
 
 @contextmanager
@@ -61,5 +283,11 @@ def open_batch(
         LockHeld: another run works on this batch; names its host, process and since when.
         ConfigurationError: the source or slice is not in the catalog.
     """
-    raise NotImplementedError
-    yield
+    session = Session(catalog, options or RunOptions(), embedder)
+    if listing is not None:
+        session.listings[source] = listing
+    try:
+        with session.batch(source, slice_key) as context:
+            yield context
+    finally:
+        session.close()

@@ -2,34 +2,90 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Sequence
 
-from chunk_assets.catalog import Catalog
-from chunk_assets.checks.base import BatchTables
-from chunk_assets.pipeline.context import BatchContext, RunOptions
-from chunk_assets.pipeline.reports import BatchReport, PublishReport, RunReport, StageReport
-from chunk_assets.records import Outcome
-from chunk_assets.storage.layout import Batch
+from chunk_assets.errors import StopRun
+from chunk_assets.pipeline.context import BatchContext
+from chunk_assets.pipeline.converting import Conversions
+from chunk_assets.pipeline.embedding import Embedding
+from chunk_assets.pipeline.guard import guard_source
+from chunk_assets.pipeline.previous import previous_markdown
+from chunk_assets.pipeline.reading import forget_the_gone, read_documents
+from chunk_assets.pipeline.reports import PublishReport, StageReport
+from chunk_assets.pipeline.slicing import Slicing
+from chunk_assets.pipeline.stages import begin, finish, input_of, staged_rows, unchanged
+from chunk_assets.pipeline.statuses import final_report, settle
+from chunk_assets.records import CHUNKS, EMBEDDINGS, MARKDOWN_DOCUMENTS, RAW_DOCUMENTS, TABLES, Outcome
+from chunk_assets.storage import staging
+from chunk_assets.storage.commit import Manifest, publish_files, stamp_of
+from chunk_assets.storage.rows import raw_rows
+from chunk_assets.storage.schemas import schema
+from chunk_assets.storage.tables import TableWriter, write_table
 
 
 def stage_raw(context: BatchContext) -> StageReport:
     """Lists the batch's documents, hashes what is new or touched, and stages ``raw_documents``.
 
     Raises:
-        SourceUnavailable: the source can't be listed, or only in part while documents are missing.
-        MassDeletion: more documents are missing than the source's guard allows.
+        SourceUnavailable: the source can't be listed.
+        MassDeletion: more documents are missing than the source's guard allows, or the listing is
+            empty or partial and lacks some.
     """
-    raise NotImplementedError
+    if context.is_current:
+        return unchanged(context, RAW_DOCUMENTS)
+    started = begin(context, RAW_DOCUMENTS)
+    guard_source(context.session, context.batch.source)
+    read_before = dict(context.state.documents)
+    rows = raw_rows(read_documents(context))
+    forget_the_gone(context)
+    context.state.listing_digest = ""
+    context.save()
+    path = context.layout.staged_file(RAW_DOCUMENTS, context.batch)
+    write_table(path, RAW_DOCUMENTS, rows, schema(RAW_DOCUMENTS))
+    worked = sum(read_before.get(name) is not seen for name, seen in context.state.documents.items())
+    return finish(context, RAW_DOCUMENTS, started, made_from="", worked=worked)
 
 
 def stage_markdown(context: BatchContext) -> StageReport:
     """Converts what is new, changed or due for another attempt; carries the other rows over."""
-    raise NotImplementedError
+    if context.is_current:
+        return unchanged(context, MARKDOWN_DOCUMENTS)
+    made_from = input_of(context, MARKDOWN_DOCUMENTS)
+    left_over = staging.leftovers(context.layout, MARKDOWN_DOCUMENTS, context.batch)
+    previous = [
+        *previous_markdown(context.published_file(MARKDOWN_DOCUMENTS)),
+        *previous_markdown(left_over),
+    ]
+    started = time.perf_counter()
+    rows = staged_rows(context, RAW_DOCUMENTS).to_pylist()
+    work = Conversions(context, rows, previous)
+    path = context.layout.staged_file(MARKDOWN_DOCUMENTS, context.batch)
+    with TableWriter(path, MARKDOWN_DOCUMENTS, schema(MARKDOWN_DOCUMENTS)) as writer:
+        for portion in work.portions():
+            writer.write(portion)
+    context.save()
+    return finish(
+        context, MARKDOWN_DOCUMENTS, started, made_from=made_from, worked=work.worked, peak_mb=work.peak_mb
+    )
 
 
 def stage_chunks(context: BatchContext) -> StageReport:
     """Chunks documents whose markdown, policy or payload changed; carries the other rows over."""
-    raise NotImplementedError
+    if context.is_current:
+        return unchanged(context, CHUNKS)
+    made_from = input_of(context, CHUNKS)
+    started = begin(context, CHUNKS)
+    stage = staging.staged(context.layout, MARKDOWN_DOCUMENTS, context.batch)
+    if stage is None:
+        raise StopRun(f"markdown_documents of {context.batch} is not staged")
+    markdown_file = staging.path_of(context.layout, MARKDOWN_DOCUMENTS, context.batch, stage)
+    work = Slicing(context, staged_rows(context, RAW_DOCUMENTS), markdown_file)
+    path = context.layout.staged_file(CHUNKS, context.batch)
+    with TableWriter(path, CHUNKS, schema(CHUNKS)) as writer:
+        for portion in work.portions():
+            writer.write(portion)
+    return finish(context, CHUNKS, started, made_from=made_from, worked=len(work.worked))
 
 
 def stage_embeddings(context: BatchContext) -> StageReport:
@@ -41,15 +97,22 @@ def stage_embeddings(context: BatchContext) -> StageReport:
         BudgetReached: the run's token budget would be exceeded; vectors made so far are kept.
         StopRun: the embedder is down; vectors made so far are kept.
     """
-    raise NotImplementedError
-
-
-def batch_tables(context: BatchContext) -> BatchTables:
-    """What the checks read: the staged tables (as far as they are staged) and the published ones.
-
-    Right after ``stage_raw`` only ``raw_documents`` is in it, and so on; after ``publish`` the published.
-    """
-    raise NotImplementedError
+    if context.is_current:
+        return unchanged(context, EMBEDDINGS)
+    made_from = input_of(context, EMBEDDINGS)
+    started = begin(context, EMBEDDINGS)
+    stage = staging.staged(context.layout, CHUNKS, context.batch)
+    if stage is None:
+        raise StopRun(f"chunks of {context.batch} is not staged")
+    work = Embedding(context, staging.path_of(context.layout, CHUNKS, context.batch, stage))
+    work.vectors_for_all()
+    path = context.layout.staged_file(EMBEDDINGS, context.batch)
+    with TableWriter(path, EMBEDDINGS, context.embeddings_schema) as writer:
+        for portion in work.portions():
+            writer.write(portion)
+    report = finish(context, EMBEDDINGS, started, made_from=made_from, worked=work.texts)
+    settle(context, work)
+    return final_report(context, report, work)
 
 
 def publish(context: BatchContext, outcomes: Sequence[Outcome] = ()) -> PublishReport:
@@ -59,21 +122,51 @@ def publish(context: BatchContext, outcomes: Sequence[Outcome] = ()) -> PublishR
         StopRun: a stage is missing or older than the one before it, or an outcome of severity ``error``
             failed; readers keep the previous version.
     """
-    raise NotImplementedError
+    if context.is_current:
+        return PublishReport(context.batch)
+    _refuse_failed(context, outcomes)
+    input_of(context, "")
+    stages = {table: staging.staged(context.layout, table, context.batch) for table in TABLES}
+    files = {table: stage.facts for table, stage in stages.items() if stage is not None}
+    own = {
+        table: staging.path_of(context.layout, table, context.batch, stage)
+        for table, stage in stages.items()
+        if stage is not None and not stage.published
+    }
+    manifest = Manifest(files, context.recipe.digest, context.recipe.model_fingerprint)
+    empty = not context.documents
+    if own or manifest != context.manifest:
+        publish_files(context.layout, context.batch, {} if empty else own, None if empty else manifest)
+    removed = tuple(context.manifest.files) if empty and context.manifest else ()
+    _remember(context, manifest)
+    names = [context.layout.table_file(table, context.batch) for table in (removed if empty else own)]
+    paths = tuple(path.relative_to(context.layout.home).as_posix() for path in names)
+    return PublishReport(context.batch, () if empty else paths, paths if empty else ())
 
 
-def run_batch(
-    catalog: Catalog, source: str, slice_key: str, options: RunOptions | None = None
-) -> BatchReport:
-    """All stages, the checks of the shelf and the publication of one batch."""
-    raise NotImplementedError
+def _refuse_failed(context: BatchContext, outcomes: Sequence[Outcome]) -> None:
+    failed = [outcome for outcome in outcomes if not outcome.passed and outcome.severity == "error"]
+    if failed:
+        names = ", ".join(f"{outcome.name} ({outcome.summary})" for outcome in failed)
+        msg = f"batch {context.batch} is not published: {names}; readers keep the version before"
+        raise StopRun(msg)
 
 
-def run_sources(
-    catalog: Catalog, batches: Iterable[Batch] | None = None, options: RunOptions | None = None
-) -> RunReport:
-    """Every batch (all of the catalog by default), listing each source once.
-
-    A source that trips its deletion guard is left alone, with a failed outcome ``deletions_within_bounds``.
-    """
-    raise NotImplementedError
+def _remember(context: BatchContext, manifest: Manifest) -> None:
+    """Notes that this listing and recipe are done, and forgets the stages."""
+    state = context.state
+    paths = {table: context.layout.table_file(table, context.batch) for table in manifest.files}
+    state.stamps = {table: stamp for table, path in paths.items() if (stamp := stamp_of(path))}
+    state.recipe_digest = context.recipe.digest
+    rule = context.catalog.retry_rule(context.batch.source)
+    due = any(attempts.count < rule.max_attempts for attempts in state.attempts.values())
+    stale = any(
+        d.version != getattr(state.documents.get(d.document_id), "version", d.version)
+        for d in context.documents
+    )
+    state.listing_digest = "" if due or stale else context.listing_digest
+    context.save()
+    if not context.documents:
+        context.layout.state_file(context.batch).unlink(missing_ok=True)
+    staging.clear(context.layout, context.batch, TABLES)
+    context.forget()

@@ -7,14 +7,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chunk_assets.catalog import Catalog
+from chunk_assets.chunking import ChunkingStrategy, chunk_markdown
+from chunk_assets.conversion import converter_id
 from chunk_assets.converters.base import Options
+from chunk_assets.converters.media import CONVERTER_OF
 from chunk_assets.embedders.base import EmbedderCard
 from chunk_assets.hashing import fingerprint
+from chunk_assets.policy import BUILT_IN, ChunkingFactory, policy, policy_from_rules
 from chunk_assets.records import ChunkSpan, DocumentMetadata
 
 if TYPE_CHECKING:
     from chunk_assets.embedders.base import Embedder
-    from chunk_assets.policy import ChunkingStrategy
 
 # Goes up when a column is added or its meaning changes: then all rows are made anew (no text is embedded).
 SCHEMA_VERSION = 1
@@ -40,8 +43,6 @@ class Recipe:
 
         So that a raised limit gives a refused document another chance, and does nothing to the others.
         """
-        from chunk_assets.conversion import converter_id
-
         parts = {
             "converter": converter_id(media_type),
             "media_type": media_type,
@@ -67,6 +68,80 @@ def model_fingerprint(card: EmbedderCard) -> str:
     return fingerprint({name: getattr(card, name) for name in names})
 
 
-def recipe_of(catalog: Catalog, source: str, embedder: Embedder) -> Recipe:
-    """The recipe of a source as the catalog, the environment and the installed versions have it now."""
-    raise NotImplementedError
+def recipe_of(catalog: Catalog, source: str, embedder: Embedder, mode: str = "") -> Recipe:
+    """The recipe of a source as the catalog and the installed versions have it now.
+
+    ``mode`` is the value of ``CHUNKING_FACTORY_MODE``.
+    """
+    from chunk_assets.text.tokens import counter
+
+    settings, card = catalog.source(source), embedder.card
+    options = Options(catalog.limits_of(source), settings.ocr, settings.html_keep)
+    factory = _factory(catalog, source, mode)
+    model = counter(card.tokenizer)
+    prefix = model.count(card.passage_prefix) if card.passage_prefix else 0
+    bound = settings.max_tokens or card.max_tokens - prefix
+    engine = fingerprint(
+        {
+            "tokenizer": counter(catalog.tokenizer).version,
+            "model_tokenizer": model.version,
+            "max_model_tokens": bound,
+            "splitter": catalog.splitter,
+            "schema": SCHEMA_VERSION,
+        }
+    )
+
+    def chunk(markdown: str, strategy: ChunkingStrategy) -> list[ChunkSpan]:
+        return chunk_markdown(
+            markdown,
+            strategy,
+            tokenizer=catalog.tokenizer,
+            model_tokenizer=card.tokenizer,
+            max_model_tokens=bound,
+            splitter=catalog.splitter,
+        )
+
+    return Recipe(
+        options=options,
+        card=card,
+        model_fingerprint=model_fingerprint(card),
+        digest=_digest(options, factory.policy.fingerprint, engine, model_fingerprint(card)),
+        strategy=factory.from_metadata,
+        chunk=chunk,
+        count_model_tokens=embedder.count_tokens,
+        max_model_tokens=card.max_tokens,
+        min_tokens=settings.min_tokens,
+        engine=engine,
+    )
+
+
+def code_fingerprints(catalog: Catalog, source: str, recipe: Recipe, mode: str = "") -> dict[str, str]:
+    """One print for each stage of the recipe: ``convert``, ``chunk`` and ``embed``."""
+    chosen = _factory(catalog, source, mode).policy.fingerprint
+    converters = {kind: converter_id(kind) for kind in CONVERTER_OF}
+    options = {"ocr": recipe.options.ocr, "html_keep": recipe.options.html_keep}
+    return {
+        "convert": fingerprint({"converters": converters, **options, "schema": SCHEMA_VERSION}),
+        "chunk": fingerprint({"policy": chosen, "engine": recipe.engine}),
+        "embed": recipe.model_fingerprint,
+    }
+
+
+def _factory(catalog: Catalog, source: str, mode: str) -> ChunkingFactory:
+    own = {name: policy_from_rules(name, rules) for name, rules in catalog.policies.items()}
+    return ChunkingFactory(policy(catalog.policy_name(source), {**BUILT_IN, **own}), mode or None, own)
+
+
+def _digest(options: Options, policy_fingerprint: str, engine: str, model: str) -> str:
+    limits = options.limits
+    return fingerprint(
+        {
+            "converters": {kind: converter_id(kind) for kind in CONVERTER_OF},
+            "ocr": options.ocr,
+            "html_keep": options.html_keep,
+            "limits": {name: getattr(limits, name) for name in limits.__dataclass_fields__},
+            "policy": policy_fingerprint,
+            "engine": engine,
+            "model": model,
+        }
+    )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from chunk_assets.errors import StopRun
 from chunk_assets.records import Outcome
 from chunk_assets.storage.layout import Batch
 
@@ -61,6 +62,7 @@ class StageReport:
     reused: int = 0
     refused: int = 0
     peak_mb: float = 0.0
+    version: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,7 @@ class BatchReport:
     stages: tuple[StageReport, ...]
     outcomes: tuple[Outcome, ...] = ()
     published: PublishReport | None = None
-    stopped: str = ""
+    error: StopRun | None = None
 
     @property
     def failures(self) -> tuple[FailedDocument, ...]:
@@ -99,6 +101,19 @@ class RunReport:
 
     batches: tuple[BatchReport, ...]
     outcomes: tuple[Outcome, ...] = ()
+    errors: tuple[StopRun, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """0 all well; 1 documents or a check failed; otherwise that of the gravest error."""
+        failed = any(batch.failures for batch in self.batches)
+        failed = failed or any(not outcome.passed for outcome in self.all_outcomes)
+        return max([int(failed), *(error.exit_code for error in self.errors)])
+
+    @property
+    def all_outcomes(self) -> tuple[Outcome, ...]:
+        """Verdicts on whole sources, then on each batch."""
+        return self.outcomes + tuple(o for batch in self.batches for o in batch.outcomes)
 
     @property
     def embedded(self) -> int:

@@ -28,7 +28,7 @@ from chunk_assets.storage.files import (
 )
 from chunk_assets.storage.layout import PART, Batch, Layout
 from chunk_assets.storage.locks import hold
-from chunk_assets.storage.tables import FileFacts
+from chunk_assets.storage.tables import FileFacts, hash_file
 
 PUBLISH_WAIT = 120.0
 
@@ -60,6 +60,45 @@ def load_manifest(layout: Layout, batch: Batch) -> Manifest | None:
         return Manifest(files, **value)
     except (ValueError, TypeError, KeyError, AttributeError):
         return None
+
+
+def damaged_tables(
+    layout: Layout, batch: Batch, manifest: Manifest | None, stamps: Mapping[str, tuple[int, int]]
+) -> dict[str, str]:
+    """Tables whose published file is not what the manifest says: missing, altered or without a manifest.
+
+    A file with the size and time of ``stamps`` is taken for unaltered; others are hashed.
+    """
+    found: dict[str, str] = {}
+    for table in TABLES:
+        path = layout.table_file(table, batch)
+        expected = manifest.files.get(table) if manifest else None
+        if fault := _fault(path, expected, stamps.get(table)):
+            found[table] = fault
+    return found
+
+
+def _fault(path: Path, expected: FileFacts | None, stamp: tuple[int, int] | None) -> str:
+    now = stamp_of(path)
+    if expected is None:
+        return "the file is in no manifest" if now else ""
+    if now is None:
+        return "the file is missing"
+    if now == stamp:
+        return ""
+    sha256, size = hash_file(path)
+    if sha256 == expected.sha256:
+        return ""
+    return f"the file was altered: {size} bytes, SHA-256 {sha256[:12]}, published {expected.sha256[:12]}"
+
+
+def stamp_of(path: Path) -> tuple[int, int] | None:
+    """Size and modification time (ns) of a file; ``None`` when it is not there."""
+    try:
+        facts = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return facts.st_size, facts.st_mtime_ns
 
 
 def published_batches(layout: Layout) -> list[Batch]:

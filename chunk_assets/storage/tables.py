@@ -137,10 +137,12 @@ def hash_file(path: Path) -> tuple[str, int]:
 
 
 class RowStream:
-    """Rows of a table file whose document is wanted, in file order, a few at a time."""
+    """Rows of a table file whose document is wanted (``None``: all), in file order, a few at a time."""
 
-    def __init__(self, path: Path, wanted: Iterable[str], columns: Sequence[str] | None = None) -> None:
-        self._parts = self._read(path, list(wanted), columns)
+    def __init__(
+        self, path: Path, wanted: Iterable[str] | None = None, columns: Sequence[str] | None = None
+    ) -> None:
+        self._parts = self._read(path, None if wanted is None else list(wanted), columns)
         self._part: pa.Table | None = None
 
     def take(self, count: int) -> Iterator[pa.Table]:
@@ -156,16 +158,16 @@ class RowStream:
             yield portion
 
     @staticmethod
-    def _read(path: Path, wanted: list[str], columns: Sequence[str] | None) -> Iterator[pa.Table]:
+    def _read(path: Path, wanted: list[str] | None, columns: Sequence[str] | None) -> Iterator[pa.Table]:
         import pyarrow as pa
         import pyarrow.compute as pc
         import pyarrow.parquet as pq
 
-        keys = pa.array(wanted, pa.string())
+        keys = None if wanted is None else pa.array(wanted, pa.string())
         with pq.ParquetFile(path) as file:
             for group in range(file.num_row_groups):
                 rows = file.read_row_group(group, columns=None if columns is None else list(columns))
-                yield rows.filter(pc.is_in(rows["document_id"], value_set=keys))
+                yield rows if keys is None else rows.filter(pc.is_in(rows["document_id"], value_set=keys))
 
 
 def clean_temporaries(folder: Path) -> None:

@@ -1,0 +1,293 @@
+"""From rows of ``chunks`` to rows of ``embeddings``: every vector is looked up before it is paid for."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from chunk_assets.embedders.base import Embedded, Embedder
+from chunk_assets.errors import BudgetReached, ChunkAssetsError, StopRun
+from chunk_assets.pipeline.context import BatchContext
+from chunk_assets.records import EMBEDDINGS
+from chunk_assets.storage.vectors import input_key
+from chunk_assets.text.contexts import embedder_text
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+KEY_COLUMNS = ("chunk_id", "point_id", "document_id", "chunk_sha256", "context", "text", "model_token_count")
+# After this many failures in a row a harmless text is tried, to tell bad texts from a model that is down.
+DOWN_AFTER = 8
+PROBE = "chunk-assets"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A text without a vector. A final one is not sent again until the text or the model changes."""
+
+    reason: str
+    final: bool
+
+
+@dataclass
+class Missing:
+    """A document's chunks without a vector (id and reason), of how many; keys that may pass next time."""
+
+    chunks: int = 0
+    without: list[tuple[str, str]] = field(default_factory=list)
+    passing: list[bytes] = field(default_factory=list)
+
+
+@dataclass
+class Embedding:
+    """The embedding of one batch: what was sent, what it cost, what was refused."""
+
+    context: BatchContext
+    chunks_file: Path
+    refusals: dict[bytes, Refusal] = field(default_factory=dict)
+    missing: dict[str, Missing] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
+    texts: int = 0
+    tokens: int = 0
+    reused: int = 0
+    rows: int = 0
+    seconds: float = 0.0
+
+    def vectors_for_all(self) -> None:
+        """Puts a vector of every chunk into the store, or the reason why there is none.
+
+        Raises:
+            BudgetReached: more tokens are needed than the budget has left.
+            StopRun: the embedder is down.
+        """
+        wanted = self._missing()
+        try:
+            self._embed_missing(wanted)
+        finally:
+            self.context.store.flush()
+
+    def portions(self) -> Iterator[pa.Table]:
+        """Rows of ``embeddings`` in the order of the chunks; refused texts have none."""
+        for rows in _row_groups(self.chunks_file, KEY_COLUMNS):
+            keys = [input_key(text) for text in _inputs(rows)]
+            vectors, found = self.context.store.get(keys)
+            self._note_missing(rows, keys, found)
+            yield self._as_rows(rows, keys, vectors, found)
+
+    def _note_missing(self, rows: pa.Table, keys: Sequence[bytes], found: NDArray[np.bool_]) -> None:
+        ids = rows["document_id"].to_pylist()
+        self.counts.update(ids)
+        for row in (~found).nonzero()[0].tolist():
+            refusal = self.refusals.get(keys[row], Refusal("its vector was lost while this ran", final=False))
+            entry = self.missing.setdefault(ids[row], Missing())
+            entry.without.append((rows["chunk_id"][row].as_py(), refusal.reason))
+            if not refusal.final:
+                entry.passing.append(keys[row])
+        for name in set(ids) & self.missing.keys():
+            self.missing[name].chunks = self.counts[name]
+
+    def _missing(self) -> dict[bytes, int]:
+        """Keys without a vector, in reading order, with the tokens of their texts."""
+        remembered = self.context.state.refused.get(self.context.recipe.model_fingerprint, {})
+        wanted: dict[bytes, int] = {}
+        for rows in _row_groups(self.chunks_file, KEY_COLUMNS):
+            keys = [input_key(text) for text in _inputs(rows)]
+            self.rows += len(keys)
+            there = self.context.store.contains(keys).tolist()
+            tokens = rows["model_token_count"].to_pylist()
+            for key, known, count in zip(keys, there, tokens, strict=True):
+                if known:
+                    continue
+                if key.hex() in remembered:
+                    self.refusals[key] = Refusal(remembered[key.hex()], final=True)
+                else:
+                    wanted[key] = count
+        self._recover(wanted)
+        self.reused = self.rows - len(wanted) - len(self.refusals)
+        return wanted
+
+    def _recover(self, wanted: dict[bytes, int]) -> None:
+        """Takes vectors that the store has lost from the published table, where that has them."""
+        path = self.context.published_file(EMBEDDINGS)
+        manifest = self.context.manifest
+        if not wanted or path is None or manifest is None:
+            return
+        if manifest.model_fingerprint != self.context.recipe.model_fingerprint:
+            return
+        import numpy as np
+
+        for rows in _row_groups(path, ("input_sha256", "vector")):
+            vectors = np.asarray(rows["vector"].combine_chunks().flatten(), np.float32)
+            vectors = vectors.reshape(rows.num_rows, -1)
+            for row, key in enumerate(map(bytes.fromhex, rows["input_sha256"].to_pylist())):
+                if wanted.pop(key, None) is not None:
+                    self.context.store.add(key, vectors[row])
+
+    def _embed_missing(self, wanted: dict[bytes, int]) -> None:
+        total, spent = len(wanted), 0
+        affordable, left_over = _within(wanted, self.context.session.budget.left)
+        for group in self._groups(affordable):
+            self._embed_group(list(group), list(group.values()))
+            spent += len(group)
+            cost = sum(affordable[key] for key in group)
+            self.tokens += cost
+            self.context.session.budget.spend(cost)
+            self.context.tell(EMBEDDINGS, spent, total, "texts")
+        if left_over:
+            more = sum(left_over.values())
+            msg = (
+                f"the token budget is used up: {len(left_over)} texts with {more} tokens of batch "
+                f"{self.context.batch} are left; {self.texts} texts were embedded and are kept. "
+                "Run again with a new budget to go on"
+            )
+            raise BudgetReached(msg)
+
+    def _groups(self, wanted: dict[bytes, int]) -> Iterator[dict[bytes, str]]:
+        """Texts of the wanted keys, each once, as many as a row group has."""
+        open_keys = set(wanted)
+        for rows in _row_groups(self.chunks_file, ("context", "text")) if open_keys else ():
+            group: dict[bytes, str] = {}
+            for text in _inputs(rows):
+                key = input_key(text)
+                if key in open_keys:
+                    open_keys.discard(key)
+                    group[key] = text
+            if group:
+                yield group
+
+    def _embed_group(self, keys: list[bytes], texts: list[str]) -> None:
+        started = time.perf_counter()
+        for answer in Trials(self.context.session.model(), self.context.session.workers).answers(texts):
+            self.texts += 1
+            if answer.vector is not None:
+                self.context.store.add(keys[answer.index], answer.vector)
+            else:
+                self.refusals[keys[answer.index]] = Refusal(answer.error, final=not answer.retryable)
+        self.seconds += time.perf_counter() - started
+
+    def _as_rows(
+        self, rows: pa.Table, keys: Sequence[bytes], vectors: NDArray[np.float32], found: NDArray[np.bool_]
+    ) -> pa.Table:
+        import numpy as np
+        import pyarrow as pa
+
+        kept = np.flatnonzero(found)
+        schema = self.context.embeddings_schema
+        vector = pa.FixedSizeListArray.from_arrays(
+            pa.array(vectors[kept].reshape(-1), pa.float32()), self.context.recipe.card.dimension
+        )
+        constant = {
+            "model": self.context.recipe.card.model_id,
+            "model_fingerprint": self.context.recipe.model_fingerprint,
+        }
+        columns = {name: rows[name].take(kept) for name in KEY_COLUMNS[:4]} | {
+            "input_sha256": pa.array([keys[row].hex() for row in kept.tolist()], pa.string()),
+            "vector": vector,
+            **{name: pa.array([value] * len(kept), pa.string()) for name, value in constant.items()},
+        }
+        return pa.table([columns[name] for name in schema.names], schema=schema)
+
+
+@dataclass
+class Trials:
+    """Asks an embedder until every text has an answer, and finds out whether the text or the model fails."""
+
+    embedder: Embedder
+    workers: int
+    failures_in_a_row: int = 0
+
+    def answers(self, texts: Sequence[str]) -> Iterator[Embedded]:
+        """One answer a text. A text that makes the embedder raise is found by halving.
+
+        Raises:
+            StopRun: as the embedder raised it, or when it fails for every text: then no text is to blame.
+        """
+        yield from self._run(list(range(len(texts))), list(texts))
+        if self.failures_in_a_row:
+            self._probe("")
+
+    def _run(self, places: list[int], texts: list[str]) -> Iterator[Embedded]:
+        answered: set[int] = set()
+        try:
+            for answer in self.embedder.embed(texts, workers=self.workers):
+                answered.add(answer.index)
+                self._count(answer)
+                yield replace(answer, index=places[answer.index])
+        except (StopRun, MemoryError):
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever a model raises for one text must not end the others
+            yield from self._halved(places, texts, answered, error)
+
+    def _halved(
+        self, places: list[int], texts: list[str], answered: set[int], error: Exception
+    ) -> Iterator[Embedded]:
+        rest = [index for index in range(len(texts)) if index not in answered]
+        if len(rest) == 1:
+            failed = Embedded(places[rest[0]], None, describe(error), retryable=True)
+            self._count(failed)
+            yield failed
+            return
+        middle = len(rest) // 2
+        for half in (rest[:middle], rest[middle:]):
+            if half:
+                yield from self._run([places[i] for i in half], [texts[i] for i in half])
+
+    def _count(self, answer: Embedded) -> None:
+        if answer.vector is not None or not answer.retryable:
+            self.failures_in_a_row = 0
+            return
+        self.failures_in_a_row += 1
+        if self.failures_in_a_row % DOWN_AFTER == 0:
+            self._probe(answer.error)
+
+    def _probe(self, cause: str) -> None:
+        """Embeds a harmless text; when that fails as well, the model is down."""
+        try:
+            (answer,) = self.embedder.embed([PROBE], workers=1)
+        except StopRun:
+            raise
+        except Exception as error:  # noqa: BLE001 - the same: any fault means that it is down
+            answer = Embedded(0, None, describe(error))
+        if answer.vector is None:
+            msg = f"the embedder is down: {cause or answer.error}; finished vectors are kept, run again later"
+            raise StopRun(msg)
+
+
+def describe(error: Exception) -> str:
+    """One line for a person; messages of this package stand for themselves."""
+    lines = str(error).strip().splitlines() or [""]
+    return (
+        lines[0][:300] if isinstance(error, ChunkAssetsError) else f"{type(error).__name__}: {lines[0][:300]}"
+    )
+
+
+def _within(wanted: dict[bytes, int], budget: int | None) -> tuple[dict[bytes, int], dict[bytes, int]]:
+    """The first texts that fit in the budget together, and the others."""
+    if budget is None:
+        return wanted, {}
+    affordable: dict[bytes, int] = {}
+    for key, tokens in wanted.items():
+        if tokens > budget:
+            break
+        budget -= tokens
+        affordable[key] = tokens
+    return affordable, {key: tokens for key, tokens in wanted.items() if key not in affordable}
+
+
+def _inputs(rows: pa.Table) -> list[str]:
+    pairs = zip(rows["context"].to_pylist(), rows["text"].to_pylist(), strict=True)
+    return [embedder_text(context, text) for context, text in pairs]
+
+
+def _row_groups(path: Path, columns: Sequence[str]) -> Iterator[pa.Table]:
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path) as file:
+        for group in range(file.num_row_groups):
+            yield file.read_row_group(group, columns=list(columns))

@@ -1,0 +1,108 @@
+"""What the checks of a batch are given to read, and the check on the published files themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from chunk_assets.checks.base import WARN, BatchTables
+from chunk_assets.errors import DocumentFailure
+from chunk_assets.hashing import sha256_bytes
+from chunk_assets.pipeline.context import BatchContext
+from chunk_assets.pipeline.stages import staged_rows
+from chunk_assets.records import MARKDOWN_DOCUMENTS, RAW_DOCUMENTS, TABLES, ChunkSpan, Outcome
+from chunk_assets.sources import read_bytes
+from chunk_assets.storage import staging
+from chunk_assets.storage.rows import metadata_of
+from chunk_assets.storage.tables import RowStream, read_table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+INTACT = "published_files_intact"
+
+
+def batch_tables(context: BatchContext) -> BatchTables:
+    """What the checks read: the staged tables (as far as they are staged) and the published ones.
+
+    Right after ``stage_raw`` only ``raw_documents`` is in it, and so on; after ``publish``, or when there
+    was nothing to do, the published ones. Tables are loaded when a check asks for them.
+    """
+    layout, batch = context.layout, context.batch
+    under_way = [t for t in TABLES if staging.staged(layout, t, batch) is not None]
+    names = under_way or [t for t in TABLES if context.manifest is not None]
+    before = [t for t in TABLES if context.published_file(t) is not None] if under_way else []
+    return BatchTables(
+        source=batch.source,
+        slice=batch.slice,
+        tables=_Lazy(context, tuple(names)),
+        previous=_Lazy(context, tuple(before), published=True),
+        max_model_tokens=context.recipe.max_model_tokens,
+        min_tokens=context.recipe.min_tokens,
+        listed=len(context.documents),
+        rechunk=lambda document_id: rechunk(context, document_id),
+        reread=lambda document_id: _reread(context, document_id),
+        count_model_tokens=context.recipe.count_model_tokens,
+    )
+
+
+@dataclass
+class _Lazy(Mapping[str, "pa.Table"]):
+    context: BatchContext
+    names: tuple[str, ...]
+    published: bool = False
+    loaded: dict[str, pa.Table] = field(default_factory=dict)
+
+    def __getitem__(self, table: str) -> pa.Table:
+        if table not in self.names:
+            raise KeyError(table)
+        if table not in self.loaded:
+            path = self.context.published_file(table) if self.published else None
+            rows = read_table(path) if path is not None else None
+            self.loaded[table] = rows if rows is not None else staged_rows(self.context, table)
+        return self.loaded[table]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+def rechunk(context: BatchContext, document_id: str) -> list[ChunkSpan]:
+    """Chunks one document again from its rows, by the recipe of now."""
+    raw = next(r for r in staged_rows(context, RAW_DOCUMENTS).to_pylist() if r["document_id"] == document_id)
+    stage = staging.staged(context.layout, MARKDOWN_DOCUMENTS, context.batch)
+    path = context.layout.table_file(MARKDOWN_DOCUMENTS, context.batch)
+    if stage is not None:
+        path = staging.path_of(context.layout, MARKDOWN_DOCUMENTS, context.batch, stage)
+    columns = ["document_id", "markdown", "file_type", "has_headings", "has_clean_paragraphs"]
+    (row,) = next(RowStream(path, [document_id], columns).take(1)).to_pylist()
+    facts = {name: row[name] for name in columns[2:]}
+    return context.recipe.chunk(row["markdown"], context.recipe.strategy(metadata_of(raw, **facts)))
+
+
+def _reread(context: BatchContext, document_id: str) -> str | None:
+    listed = context.by_id.get(document_id)
+    try:
+        return sha256_bytes(read_bytes(listed, context.source)) if listed else None
+    except DocumentFailure:
+        return None
+
+
+def published_intact(context: BatchContext) -> Outcome:
+    """Whether the published files are those of the manifest; what is not is made anew by the same run."""
+    damaged = context.damaged
+    named = "; ".join(f"{table} of {context.batch}: {what}" for table, what in damaged.items())
+    return Outcome(
+        name=INTACT,
+        table=RAW_DOCUMENTS,
+        passed=not damaged,
+        severity=WARN,
+        summary=named or "the published files are those of the manifest",
+        counts={"damaged": len(damaged)},
+        examples=tuple(
+            {"document_id": "", "page": "", "what": f"{table}: {what}"} for table, what in damaged.items()
+        ),
+    )

@@ -1,0 +1,86 @@
+"""Deletions within bounds: an unmounted folder must not wipe the tables (promise 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from chunk_assets.errors import MassDeletion
+from chunk_assets.pipeline.context import Session
+from chunk_assets.records import RAW_DOCUMENTS, Outcome
+from chunk_assets.sources import Listing
+from chunk_assets.storage.commit import published_batches
+from chunk_assets.storage.state import load_state
+from chunk_assets.storage.tables import read_table
+
+CHECK_NAME = "deletions_within_bounds"
+
+
+def guard_source(session: Session, source: str) -> None:
+    """Compares the listing of a source with its published documents, once a session.
+
+    Raises:
+        MassDeletion: too many are missing, the listing is empty, or it is partial and lacks some.
+    """
+    if source in session.guarded or session.options.allow_deletions:
+        return
+    outcome = deletions_within_bounds(session, source)
+    if not outcome.passed:
+        raise MassDeletion(outcome.summary)
+    session.guarded.add(source)
+
+
+def deletions_within_bounds(session: Session, source: str) -> Outcome:
+    """The verdict on what a source's listing lacks; moved files (same size and version) are not missing."""
+    listing = session.listing(source)
+    known = _published(session, source)
+    here = {document.document_id for document in listing.documents}
+    gone = known.keys() - here
+    fresh = {document.version for document in listing.documents if document.document_id not in known}
+    missing = sorted(name for name in gone if not known[name] or known[name] not in fresh)
+    problem = _problem(session, listing, len(known), len(missing)) if missing else ""
+    return Outcome(
+        name=CHECK_NAME,
+        table=RAW_DOCUMENTS,
+        passed=not problem,
+        severity="error",
+        summary=problem or f"{len(missing)} of {len(known)} documents of {source} are gone, within bounds",
+        counts={"published": len(known), "missing": len(missing)},
+        examples=tuple({"document_id": n, "page": "", "what": "not listed any more"} for n in missing[:10])
+        if problem
+        else (),
+    )
+
+
+def failed_guard(source: str, error: MassDeletion) -> Outcome:
+    """The failed check of a source that was left alone."""
+    return Outcome(CHECK_NAME, RAW_DOCUMENTS, False, "error", f"{source}: {error}")
+
+
+def _problem(session: Session, listing: Listing, known: int, missing: int) -> str:
+    bounds = session.catalog.guard(listing.source)
+    cause = ""
+    if not listing.complete:
+        cause = f"the listing is partial ({'; '.join(listing.problems[:3])})"
+    elif not listing.documents:
+        cause = "the listing is empty"
+    elif missing >= bounds.min_documents and missing > bounds.share * known:
+        cause = f"more than {bounds.share:.0%} and at least {bounds.min_documents}"
+    if not cause:
+        return ""
+    return (
+        f"{missing} of {known} documents of {listing.source} are not listed any more: {cause}; nothing was "
+        "deleted. If they are really gone, confirm with --allow-deletions"
+    )
+
+
+def _published(session: Session, source: str) -> Mapping[str, str]:
+    """Ids of the published documents of a source, each with the version it was last seen in."""
+    known: dict[str, str] = {}
+    for batch in published_batches(session.layout):
+        if batch.source != source:
+            continue
+        rows = read_table(session.layout.table_file(RAW_DOCUMENTS, batch), ["document_id"])
+        ids = rows["document_id"].to_pylist() if rows is not None else []
+        seen = load_state(session.layout.state_file(batch)).documents
+        known |= {name: seen[name].version if name in seen else "" for name in ids}
+    return known

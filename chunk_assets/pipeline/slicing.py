@@ -1,0 +1,153 @@
+"""From rows of ``markdown_documents`` to rows of ``chunks``: what holds is carried over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from chunk_assets.hashing import chunk_id, point_id, sha256_text
+from chunk_assets.pipeline.context import BatchContext
+from chunk_assets.pipeline.previous import Previous, previous_chunks
+from chunk_assets.records import CHUNKS, RAW_DOCUMENTS, Chunk, ChunkSpan, DocumentMetadata, Page
+from chunk_assets.storage.rows import chunk_rows, metadata_of, payload
+from chunk_assets.storage.tables import RowStream, read_table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from chunk_assets.chunking import ChunkingStrategy
+
+PLAN_COLUMNS = (
+    "document_id",
+    "document_sha256",
+    "fingerprint",
+    "file_type",
+    "has_headings",
+    "has_clean_paragraphs",
+    "markdown_sha256",
+)
+NO_TEXT = sha256_text("")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """One document that should have chunks: by what strategy, under which fingerprint."""
+
+    document_id: str
+    document_sha256: str
+    metadata: DocumentMetadata
+    strategy: ChunkingStrategy
+    fingerprint: str
+
+
+@dataclass
+class Slicing:
+    """The plan of one batch: which documents' chunks are made anew, which are carried over."""
+
+    context: BatchContext
+    raw: pa.Table
+    markdown_file: Path
+    worked: list[str] = field(default_factory=list)
+
+    @cached_property
+    def wanted(self) -> list[Wanted]:
+        """Every document with text, in order of the ids."""
+        columns = read_table(self.markdown_file, PLAN_COLUMNS)
+        rows = columns.to_pylist() if columns is not None else []
+        return [self._wanted(row) for row in rows if row["markdown_sha256"] != NO_TEXT]
+
+    def _wanted(self, row: dict[str, Any]) -> Wanted:
+        facts = {name: row[name] for name in ("file_type", "has_headings", "has_clean_paragraphs")}
+        metadata = metadata_of(self._raw_rows[row["document_id"]], **facts)
+        recipe = self.context.recipe
+        strategy = recipe.strategy(metadata)
+        fingerprint = recipe.chunk_fingerprint(row["fingerprint"], strategy)
+        return Wanted(row["document_id"], row["document_sha256"], metadata, strategy, fingerprint)
+
+    @cached_property
+    def _raw_rows(self) -> dict[str, dict[str, Any]]:
+        return {row["document_id"]: row for row in self.raw.to_pylist()}
+
+    @cached_property
+    def _payload_before(self) -> dict[str, Any]:
+        """Payloads of the published rows, to see whose metadata changed."""
+        path = self.context.published_file(RAW_DOCUMENTS)
+        table = read_table(path) if path is not None else None
+        rows = table.to_pylist() if table is not None else []
+        return {row["document_id"]: payload(metadata_of(row)) for row in rows}
+
+    @cached_property
+    def previous(self) -> Previous | None:
+        """The published chunks, when their file is sound."""
+        found = previous_chunks(self.context.published_file(CHUNKS))
+        return found[0] if found else None
+
+    def holds(self, wanted: Wanted) -> bool:
+        """Whether the published chunks of a document are those that would be made now."""
+        known = self.previous.known.get(wanted.document_id) if self.previous else None
+        return (
+            known is not None
+            and (known.sha256, known.fingerprint) == (wanted.document_sha256, wanted.fingerprint)
+            and self._payload_before.get(wanted.document_id) == payload(wanted.metadata)
+        )
+
+    def portions(self) -> Iterator[pa.Table]:
+        """Rows of ``chunks`` in order of document id and index, a document or more at a time."""
+        held = [self.holds(wanted) for wanted in self.wanted]
+        fresh = [wanted for wanted, hold in zip(self.wanted, held, strict=True) if not hold]
+        carried = (
+            self.previous.stream(w.document_id for w, hold in zip(self.wanted, held, strict=True) if hold)
+            if self.previous
+            else None
+        )
+        made = self._made(fresh)
+        for hold, group in groupby(zip(self.wanted, held, strict=True), key=lambda pair: pair[1]):
+            documents = [wanted for wanted, _ in group]
+            if hold and carried is not None and self.previous is not None:
+                count = sum(self.previous.known[wanted.document_id].rows for wanted in documents)
+                yield from carried.take(count)
+            else:
+                for _ in documents:
+                    yield chunk_rows(next(made))
+
+    def _made(self, fresh: list[Wanted]) -> Iterator[list[Chunk]]:
+        stream = RowStream(
+            self.markdown_file, [w.document_id for w in fresh], ["document_id", "markdown", "pages"]
+        )
+        for number, wanted in enumerate(fresh, start=1):
+            (row,) = next(stream.take(1)).to_pylist()
+            spans = self.context.recipe.chunk(row["markdown"], wanted.strategy)
+            self.worked.append(wanted.document_id)
+            yield chunks_of(wanted, spans, tuple(Page(**page) for page in row["pages"]))
+            self.context.tell(CHUNKS, number, len(fresh), "documents")
+
+
+def chunks_of(wanted: Wanted, spans: list[ChunkSpan], pages: tuple[Page, ...]) -> list[Chunk]:
+    """Spans with ids, hashes, pages and payload: the rows of one document."""
+    from chunk_assets.text.document import page_range
+
+    chunks = []
+    for index, span in enumerate(spans):
+        identifier = chunk_id(wanted.document_id, index)
+        first, last = page_range(pages, span.start_char, span.end_char)
+        chunks.append(
+            Chunk(
+                chunk_id=identifier,
+                point_id=point_id(identifier),
+                document_id=wanted.document_id,
+                chunk_index=index,
+                span=span,
+                chunk_sha256=sha256_text(span.text),
+                page_start=first,
+                page_end=last,
+                strategy=wanted.strategy.name,
+                metadata=wanted.metadata,
+                document_sha256=wanted.document_sha256,
+                fingerprint=wanted.fingerprint,
+            )
+        )
+    return chunks
