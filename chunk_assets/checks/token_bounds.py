@@ -5,6 +5,7 @@ from __future__ import annotations
 from chunk_assets.checks.base import ERROR, BatchTables, Check
 from chunk_assets.checks.columns import count, examples, rows
 from chunk_assets.records import CHUNKS, Outcome
+from chunk_assets.text.contexts import embedder_text
 
 
 def run(batch: BatchTables) -> Outcome:
@@ -23,7 +24,7 @@ def run(batch: BatchTables) -> Outcome:
     stored = [row[5] for row in chunks]
     counted = stored
     if batch.count_model_tokens is not None:
-        counted = batch.count_model_tokens([f"{row[3]}{row[4]}" for row in chunks])
+        counted = batch.count_model_tokens([embedder_text(row[3], row[4]) for row in chunks])
     over = [(tokens - batch.max_model_tokens, row) for tokens, row in zip(counted, chunks, strict=True)]
     over = sorted((item for item in over if item[0] > 0), key=lambda item: (-item[0], item[1][2]))
     wrong = sum(a != b for a, b in zip(stored, counted, strict=True))
