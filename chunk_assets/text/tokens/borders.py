@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
 _CODE_POINTS = 0x110000
@@ -82,6 +84,22 @@ class Borders:
                 return low + int(found[-1])
             at = low - 1
         return -1
+
+
+def blocks(text: str, borders: Borders, size: int) -> Iterator[tuple[int, int]]:
+    """Spans of about ``size`` characters that tile ``text``, cut at forced borders only."""
+    start = 0
+    while len(text) - start > size + size // 8:
+        near = start + size
+        cut = borders.last(text, near - size // 8, near)
+        if cut < 0:
+            cut = borders.first(text, near, len(text))
+        if cut < 0:
+            break
+        yield start, cut
+        start = cut
+    if start < len(text):
+        yield start, len(text)
 
 
 def code_points(text: str) -> NDArray[np.uint32]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from chunk_assets.text import vocabularies
 from chunk_assets.text.tokens import engines
-from chunk_assets.text.tokens.borders import byte_pair
+from chunk_assets.text.tokens.borders import blocks, byte_pair
 from chunk_assets.text.tokens.index import BorderIndex, Rules
 from chunk_assets.text.tokens.memory import Memory
 
@@ -60,7 +60,7 @@ class BytePairCounter:
 
     def _passes(self, text: str) -> Iterator[tuple[NDArray[np.int32], list[int]]]:
         """Token ends of each block, as offsets into ``text``, and where its long runs begin."""
-        for start, end in blocks(text):
+        for start, end in blocks(text, byte_pair(), _BLOCK):
             block = text[start:end]
             if _surely_without_long_runs(_utf8(block)):
                 yield self._piece_ends(block) + np.int32(start), []
@@ -89,22 +89,6 @@ class BytePairCounter:
             return self._engine(text)
         except UnicodeEncodeError:
             return self._engine(_SURROGATES.sub("\ufffd", text))
-
-
-def blocks(text: str) -> Iterator[tuple[int, int]]:
-    """Spans of about ``_BLOCK`` characters that tile ``text``, cut at forced borders only."""
-    borders, start = byte_pair(), 0
-    while len(text) - start > _BLOCK + _HALF:
-        near = start + _BLOCK
-        cut = borders.last(text, near - _HALF, near)
-        if cut < 0:
-            cut = borders.first(text, near, len(text))
-        if cut < 0:
-            break
-        yield start, cut
-        start = cut
-    if start < len(text):
-        yield start, len(text)
 
 
 def _surely_without_long_runs(data: NDArray[np.uint8]) -> bool:

@@ -160,11 +160,11 @@ class BorderIndex:
             return len(self.text)
         if self.cumulative is None:
             return int(self.unit_ends[tokens - 1]) if tokens > 0 else 0
-        unit = int(np.searchsorted(self.cumulative, tokens, side="right"))
+        unit = _rank(self.cumulative, tokens)
         return int(self.unit_ends[unit - 1]) if unit > 0 else 0
 
     def _up_to(self, offset: int) -> int:
-        units = int(np.searchsorted(self.unit_ends, offset, side="right"))
+        units = _rank(self.unit_ends, offset)
         if self.cumulative is None or units == 0:
             return units
         return int(self.cumulative[units - 1])
@@ -175,3 +175,9 @@ class BorderIndex:
             return units.astype(np.int64)
         padded = np.concatenate([np.zeros(1, dtype=np.int64), self.cumulative.astype(np.int64)])
         return padded[units]
+
+
+def _rank(ascending: NDArray[np.int32], value: int) -> int:
+    """How many are at most ``value``."""
+    # A plain int would make numpy copy the whole array to int64 first.
+    return int(ascending.searchsorted(np.int32(value), side="right"))
