@@ -11,7 +11,7 @@ from chunk_assets.pipeline.context import Session
 from chunk_assets.pipeline.recipe import SCHEMA_VERSION, code_fingerprints
 from chunk_assets.pipeline.reports import FailedDocument
 from chunk_assets.records import CHUNKS, EMBEDDINGS, MARKDOWN_DOCUMENTS, OK, RAW_DOCUMENTS
-from chunk_assets.storage.commit import load_manifest, published_batches
+from chunk_assets.storage.commit import load_manifest
 from chunk_assets.storage.layout import Batch
 from chunk_assets.storage.tables import read_table
 
@@ -27,17 +27,6 @@ class BatchStatus:
     chunks: int = 0
     embeddings: int = 0
     failures: tuple[FailedDocument, ...] = ()
-
-
-def batches_of(session: Session, source: str) -> list[Batch]:
-    """The batches of a source that have documents now, or have tables from before, in order.
-
-    Raises:
-        SourceUnavailable: the source can't be listed.
-    """
-    listed = session.listing(source).by_slice()
-    published = {batch.slice for batch in published_batches(session.layout) if batch.source == source}
-    return [Batch(source, key) for key in sorted({*listed, *published})]
 
 
 def batch_status(session: Session, batch: Batch) -> BatchStatus:

@@ -1,0 +1,5 @@
+"""``python -m chunk_assets`` is ``chunk-assets``."""
+
+from chunk_assets.cli import main
+
+main()

@@ -1,0 +1,125 @@
+"""What every command shares: ``--home``, ``--json``, ``--quiet``, exit codes and output."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from chunk_assets.errors import ChunkAssetsError, ConfigurationError, StopRun
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from chunk_assets.catalog import Catalog
+
+SOME_FAILED = 1
+BAD_USAGE = 2
+INTERRUPTED = 130
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """Where a command's words go: one JSON object on standard output, or text for a person."""
+
+    home: str
+    as_json: bool
+    quiet: bool
+
+    def catalog(self) -> Catalog:
+        """The catalog of the home."""
+        from chunk_assets.catalog import load_catalog
+
+        return load_catalog(self.home)
+
+    @property
+    def console(self) -> Console:
+        """For people: standard output, or standard error when standard output carries JSON."""
+        from rich.console import Console
+
+        return Console(
+            stderr=self.as_json, quiet=self.quiet, highlight=False, soft_wrap=not sys.stdout.isatty()
+        )
+
+    def result(self, value: dict[str, Any]) -> None:
+        """Prints the JSON object, when one was asked for."""
+        if self.as_json:
+            sys.stdout.write(json.dumps(value, ensure_ascii=False, default=str) + "\n")
+
+    def table(self, title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+        """A table for people; nothing with ``--quiet`` or ``--json``."""
+        from rich.table import Table
+        from rich.text import Text
+
+        if self.quiet or self.as_json:
+            return
+        table = Table(title=title, title_justify="left", show_edge=False, header_style="bold")
+        for name in columns:
+            table.add_column(name)
+        for row in rows:
+            table.add_row(*(Text(str(cell)) for cell in row))
+        self.console.print(table)
+
+
+def home_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds ``--home``, ``--json`` and ``--quiet``, and passes them on as ``out: Output``."""
+
+    def wrapped(*args: Any, home: str, as_json: bool, quiet: bool, **kwargs: Any) -> Any:
+        return function(*args, out=Output(home, as_json, quiet), **kwargs)
+
+    wrapped.__name__, wrapped.__doc__ = function.__name__, function.__doc__
+    wrapped.__click_params__ = getattr(function, "__click_params__", [])  # type: ignore[attr-defined]  # click's own protocol
+    options = (
+        click.option(
+            "--home", default=_default_home, help="Folder or URL that holds sources.yaml  [default: data]"
+        ),
+        click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output."),
+        click.option("--quiet", "-q", is_flag=True, help="Say nothing but errors."),
+    )
+    for option in reversed(options):
+        wrapped = option(wrapped)
+    return wrapped
+
+
+def _default_home() -> str:
+    from chunk_assets.catalog.home import default_home
+
+    return default_home(os.environ)
+
+
+@contextmanager
+def ending_well() -> Iterator[None]:
+    """Turns our errors, click's and Ctrl-C into a sentence on standard error and an exit code."""
+    try:
+        yield
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("\nStopped. What was finished is kept; the same command goes on from there.", err=True)
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except ChunkAssetsError as error:
+        click.echo(f"chunk-assets: {error}", err=True)
+        sys.exit(error.exit_code if isinstance(error, StopRun) else SOME_FAILED)
+
+
+def parse_batch(text: str) -> tuple[str, str]:
+    """``source/slice`` as a pair.
+
+    Raises:
+        ConfigurationError: there is no slash in it.
+    """
+    source, slash, key = text.partition("/")
+    if not slash or not key:
+        msg = f"a batch is written SOURCE/SLICE, for example filings/2024-03; got {text!r}"
+        raise ConfigurationError(msg)
+    return source, key

@@ -1,0 +1,106 @@
+"""``chunk-assets convert``: files to markdown, one JSON line each."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+import click
+
+from chunk_assets.cli.common import SOME_FAILED
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+
+@click.command("convert")
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.option(
+    "--jsonl",
+    "out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write here instead of to standard output.",
+)
+@click.option(
+    "--root",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="File names are given relative to this folder.",
+)
+@click.option(
+    "--workers", type=click.IntRange(0), default=0, show_default=True, help="Worker processes; 0: one a core."
+)
+@click.option("--max-seconds", type=click.FloatRange(min=0, min_open=True), help="Limit on one document.")
+@click.option("--max-memory-mb", type=click.IntRange(64), help="Limit on one document.")
+@click.option("--ocr", is_flag=True, help="Read pages that are pictures (extra: ocr).")
+@click.option("--quiet", "-q", is_flag=True, help="Say nothing but errors.")
+@click.option("--json", "as_json", is_flag=True, help="Print a summary as one JSON object on standard error.")
+def command(
+    files: tuple[Path, ...], out: Path | None, root: Path | None, quiet: bool, as_json: bool, **how: Any
+) -> int:
+    """Convert FILES (folders are walked) to markdown.
+
+    Each JSON line has file, status, reason, markdown, pages, seconds and peak_mb. Exit code 1 when any
+    file has a status other than ok.
+    """
+    counts: dict[str, int] = {}
+    target: AbstractContextManager[TextIO] = (
+        out.open("w", encoding="utf-8") if out else nullcontext(sys.stdout)
+    )
+    with target as stream:
+        for line in convert_files(list(_walk(files)), root, **how):
+            counts[line["status"]] = counts.get(line["status"], 0) + 1
+            stream.write(json.dumps(line, ensure_ascii=False) + "\n")
+    if as_json:
+        click.echo(json.dumps({"documents": counts}), err=True)
+    elif not quiet:
+        click.echo(", ".join(f"{number} {status}" for status, number in sorted(counts.items())), err=True)
+    return SOME_FAILED if set(counts) - {"ok"} else 0
+
+
+def _walk(files: tuple[Path, ...]) -> Iterator[Path]:
+    for path in files:
+        if path.is_dir():
+            yield from sorted(item for item in path.rglob("*") if item.is_file())
+        else:
+            yield path
+
+
+def convert_files(
+    files: list[Path],
+    root: Path | None,
+    *,
+    workers: int,
+    max_seconds: float | None,
+    max_memory_mb: int | None,
+    ocr: bool,
+) -> Iterator[dict[str, Any]]:
+    """The JSON lines of ``files``, in their order, converted in worker processes."""
+    from dataclasses import replace
+
+    from chunk_assets.compute import Task, convert_all
+    from chunk_assets.conversion import convert_source
+    from chunk_assets.converters.base import Limits, Options
+
+    limits = Limits()
+    limits = replace(limits, max_seconds=max_seconds or limits.max_seconds)
+    limits = replace(limits, max_memory_mb=max_memory_mb or limits.max_memory_mb)
+    options = Options(limits=limits, ocr=ocr)
+    tasks = (Task(convert_source, (str(path), path.name, options)) for path in files)
+    answers = convert_all(tasks, workers=workers or os.cpu_count() or 1, limits=limits)
+    for path, result in zip(files, answers, strict=True):
+        yield {
+            "file": path.resolve().relative_to(root.resolve()).as_posix() if root else path.as_posix(),
+            "status": result.converted.status,
+            "reason": result.converted.reason,
+            "markdown": result.converted.markdown,
+            "pages": [{"number": p.number, "start": p.start, "end": p.end} for p in result.converted.pages],
+            "warnings": list(result.converted.warnings),
+            "facts": dict(result.converted.facts),
+            "seconds": round(result.seconds, 4),
+            "peak_mb": round(result.peak_mb, 1),
+        }

@@ -1,0 +1,248 @@
+"""``chunk-assets run``: the main job, in this process, with progress and a closing table."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from chunk_assets.cli.common import SOME_FAILED, Output, home_options, parse_batch
+from chunk_assets.cli.progress import Meter, showing
+
+if TYPE_CHECKING:
+    from chunk_assets.defs.runs import Ran
+    from chunk_assets.pipeline import Batch, Session
+
+GOOD = ("ok",)
+
+
+@click.command("run")
+@click.option("--source", "-s", "sources", multiple=True, help="Only this source (may be repeated).")
+@click.option("--batch", "-b", "batches", multiple=True, metavar="SOURCE/SLICE", help="Only this batch.")
+@click.option(
+    "--workers",
+    type=click.IntRange(0),
+    default=0,
+    help="Processes for converting and embedding; 0: one a core.",
+)
+@click.option(
+    "--budget", type=click.IntRange(0), help="Stop before this many tokens were sent to the embedder."
+)
+@click.option("--allow-deletions", is_flag=True, help="Confirm that many documents are really gone.")
+@click.option("--retry-failed", is_flag=True, help="Try documents again that failed too often.")
+@click.option(
+    "--version",
+    "version",
+    default="",
+    metavar="NAME",
+    help="Build beside the published tables, under this name.",
+)
+@click.option("--wait", type=click.FloatRange(0), default=0.0, help="Seconds to wait for another run's lock.")
+@home_options
+def command(out: Output, sources: tuple[str, ...], batches: tuple[str, ...], **how: Any) -> int:
+    """Bring the tables up to date: list, convert, chunk, embed, check, publish.
+
+    Batches with nothing to do are left alone. Each batch is a Dagster run of the home's instance.
+    """
+    from chunk_assets.pipeline import Session
+
+    started = time.monotonic()
+    meter = Meter(0)
+    with showing(meter, quiet=out.quiet) as progress:
+        session = Session(out.catalog(), _options(progress, **how))
+        with closing(session):
+            summary = _run_all(session, meter, sources, tuple(map(parse_batch, batches)))
+    summary.seconds["total"] = round(time.monotonic() - started, 3)
+    out.result(summary.as_json())
+    _show(out, summary)
+    return summary.exit_code()
+
+
+def _options(progress: Any, **how: Any) -> Any:
+    from chunk_assets.pipeline import RunOptions
+
+    return RunOptions(
+        workers=how["workers"],
+        progress=progress,
+        allow_deletions=how["allow_deletions"],
+        budget_tokens=how["budget"],
+        lock_wait=how["wait"],
+        retry_parked=how["retry_failed"],
+        version=how["version"],
+        owner="chunk-assets run",
+        mode=os.environ.get("CHUNKING_FACTORY_MODE", ""),
+    )
+
+
+@dataclass(slots=True)
+class Summary:
+    """What the run did, over all batches."""
+
+    documents: Counter[str] = field(default_factory=Counter)
+    failures: list[Any] = field(default_factory=list)
+    chunks: int = 0
+    embedded: int = 0
+    tokens: int = 0
+    reused: int = 0
+    runs: int = 0
+    unchanged: int = 0
+    peak_mb: float = 0.0
+    files_written: list[str] = field(default_factory=list)
+    checks: list[dict[str, Any]] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    seconds: dict[str, float] = field(default_factory=dict)
+    stopped: list[Any] = field(default_factory=list)
+
+    def exit_code(self) -> int:
+        """0 all well, 1 a document or check failed, 2 wrong configuration, 3 a lock was held."""
+        codes = [error.exit_code for error in self.stopped]
+        failed = bool(set(self.documents) - set(GOOD)) or bool(self.problems) or self.failed_checks > 0
+        return max(codes, default=0) or (SOME_FAILED if failed else 0)
+
+    @property
+    def failed_checks(self) -> int:
+        """Checks that did not pass."""
+        return sum(not check["passed"] for check in self.checks)
+
+    def as_json(self) -> dict[str, Any]:
+        """The object of ``--json``."""
+        return {
+            "documents": dict(sorted(self.documents.items())),
+            "chunks": self.chunks,
+            "embedded": self.embedded,
+            "tokens": self.tokens,
+            "reused": self.reused,
+            "files_written": self.files_written,
+            "checks": self.checks,
+            "seconds": {name: round(value, 3) for name, value in self.seconds.items()},
+            "runs": self.runs,
+            "batches_unchanged": self.unchanged,
+            "failures": [
+                {
+                    "document_id": f.document_id,
+                    "file": f.relative_path,
+                    "status": f.status,
+                    "reason": f.reason,
+                }
+                for f in self.failures
+            ],
+            "problems": self.problems,
+            "peak_mb": round(self.peak_mb, 1),
+        }
+
+    def add(self, ran: Ran) -> None:
+        """Takes the figures of one run."""
+        self.runs += 1
+        for report in ran.reports:
+            self.seconds[report.table] = self.seconds.get(report.table, 0.0) + report.seconds
+            self.embedded += report.texts
+            self.tokens += report.tokens
+            self.reused += report.reused
+            self.peak_mb = max(self.peak_mb, report.peak_mb)
+        if ran.published is not None:
+            self.files_written += ran.published.files_written
+        self.checks += [
+            {
+                "name": outcome.name,
+                "asset": f"{ran.batch.source}/{outcome.table}",
+                "batch": str(ran.batch),
+                "passed": outcome.passed,
+                "severity": outcome.severity,
+                "summary": outcome.summary,
+            }
+            for outcome in ran.outcomes
+        ]
+        if ran.stopped is not None:
+            self.stopped.append(ran.stopped)
+            self.problems.append(f"{ran.batch}: {ran.stopped}")
+        if ran.crashed:
+            self.problems.append(f"{ran.batch}: {ran.crashed}")
+
+
+def _run_all(
+    session: Session, meter: Meter, sources: Sequence[str], batches: Sequence[tuple[str, str]]
+) -> Summary:
+    from chunk_assets.defs.home import open_instance
+    from chunk_assets.defs.runs import run_batches
+
+    summary = Summary()
+    wanted = _wanted(session, sources, batches, summary)
+    todo = [batch for batch in wanted if not session.peek(batch.source, batch.slice).is_current]
+    summary.unchanged = len(wanted) - len(todo)
+    sizes = {b: sum(d.size_bytes for d in session.documents(b.source, b.slice)) for b in todo}
+    meter.total_bytes = sum(sizes.values())
+    if todo:
+        with open_instance(session.catalog.home) as instance:
+            for ran in run_batches(session, todo, instance, started=lambda _: meter.start_batch()):
+                meter.finish_batch(sizes[ran.batch])
+                summary.add(ran)
+                meter.failures = len(summary.problems)
+    _count(session, wanted, summary)
+    return summary
+
+
+def _wanted(
+    session: Session, sources: Sequence[str], batches: Sequence[tuple[str, str]], summary: Summary
+) -> list[Batch]:
+    """The batches asked for, or all that are listed or published; an unreachable source is a problem."""
+    from chunk_assets.errors import SourceUnavailable
+    from chunk_assets.pipeline import Batch, all_batches
+
+    if batches:
+        return [Batch(*batch) for batch in batches]
+    found: list[Batch] = []
+    for name in sources or session.catalog.sources:
+        try:
+            found += all_batches(session, [name])
+        except SourceUnavailable as error:
+            summary.stopped.append(error)
+            summary.problems.append(f"{name}: {error}")
+    return found
+
+
+def _count(session: Session, batches: Sequence[Batch], summary: Summary) -> None:
+    """Documents and chunks as they stand in the published tables now."""
+    from chunk_assets.pipeline.overview import batch_status
+
+    for batch in batches:
+        status = batch_status(session, batch)
+        summary.documents.update(status.documents)
+        summary.failures += status.failures
+        summary.chunks += status.chunks
+
+
+def _show(out: Output, summary: Summary) -> None:
+    failed = [(f.relative_path, f.status, f.reason) for f in summary.failures]
+    if failed:
+        out.table("Documents that are not whole", ("document", "status", "reason"), failed)
+    broken = [(c["batch"], c["name"], c["severity"], c["summary"]) for c in summary.checks if not c["passed"]]
+    if broken:
+        out.table("Checks that failed", ("batch", "check", "severity", "what"), broken)
+    for problem in summary.problems:
+        click.echo(f"problem: {problem}", err=True)
+    if not summary.runs:
+        out.table("Nothing to do", ("batches", "documents", "chunks"), [_totals(summary)])
+        return
+    rows = [
+        ("documents", ", ".join(f"{n} {status}" for status, n in sorted(summary.documents.items()))),
+        ("chunks", f"{summary.chunks:,}"),
+        (
+            "embedded",
+            f"{summary.embedded:,} texts, {summary.tokens:,} tokens; {summary.reused:,} vectors reused",
+        ),
+        ("batches", f"{summary.runs} run, {summary.unchanged} with nothing to do"),
+        ("checks", f"{len(summary.checks)} run, {summary.failed_checks} failed"),
+        ("files", f"{len(summary.files_written)} written"),
+        ("seconds", ", ".join(f"{name} {value:.1f}" for name, value in summary.seconds.items())),
+    ]
+    out.table("Done", ("", ""), rows)
+
+
+def _totals(summary: Summary) -> tuple[str, str, str]:
+    return (f"{summary.unchanged}", f"{sum(summary.documents.values())}", f"{summary.chunks:,}")

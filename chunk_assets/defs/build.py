@@ -1,0 +1,23 @@
+"""All definitions of a home: assets, checks, jobs, sensors and schedules from one catalog."""
+
+import dagster as dg
+
+from chunk_assets.catalog import Catalog
+from chunk_assets.defs.assets import source_assets
+from chunk_assets.defs.jobs import source_jobs
+from chunk_assets.defs.session import Collect, options_from, run_resource
+from chunk_assets.pipeline import Session
+
+
+def build_definitions(
+    catalog: Catalog, shared: Session | None = None, collect: Collect | None = None
+) -> dg.Definitions:
+    """Explicit definitions; ``shared`` and ``collect`` are for runs in the caller's own process."""
+    names = list(catalog.sources)
+    recipes = shared or Session(catalog, options_from({}, ""))
+    return dg.Definitions(
+        assets=[asset for name in names for asset in source_assets(catalog, name, recipes)],
+        jobs=[job for name in names for job in source_jobs(catalog, name)],
+        resources={"run": run_resource(catalog, shared, collect)},
+        executor=dg.in_process_executor,
+    )

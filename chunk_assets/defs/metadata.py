@@ -1,0 +1,105 @@
+"""What the UI shows of a batch: counts, a histogram, sample chunks, and the documents that failed."""
+
+import base64
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import dagster as dg
+import pyarrow as pa
+
+from chunk_assets.pipeline import StageReport
+from chunk_assets.records import CHUNKS, EMBEDDINGS
+
+SAMPLES = 5
+TEXT_CHARACTERS = 240
+FAILURES = 50
+
+
+def column_schema(schema: pa.Schema) -> dg.MetadataValue:
+    """The columns of a table with their Arrow types."""
+    columns = [dg.TableColumn(name=item.name, type=str(item.type)) for item in schema]
+    return dg.MetadataValue.table_schema(dg.TableSchema(columns=columns))
+
+
+def batch_metadata(table: str, data: pa.Table, report: StageReport, limit: int) -> dict[str, Any]:
+    """Metadata of one materialization; ``limit`` is the embedder's bound in tokens."""
+    metadata: dict[str, Any] = {
+        "dagster/row_count": data.num_rows,
+        "dagster/column_schema": column_schema(data.schema),
+        "worked": report.worked,
+        "carried over": data.num_rows - report.worked,
+        "removed": report.removed,
+        "seconds": round(report.seconds, 3),
+    }
+    if report.statuses:
+        metadata["statuses"] = counts_table(report.statuses)
+    if report.failures:
+        metadata["failed documents"] = failures_table(report)
+    if table == CHUNKS and data.num_rows:
+        metadata |= _chunk_metadata(data, limit)
+    if table == EMBEDDINGS:
+        metadata |= {"texts embedded": report.texts, "tokens": report.tokens, "vectors reused": report.reused}
+        metadata |= {"texts refused": report.refused}
+    return metadata
+
+
+def counts_table(counts: Mapping[str, int]) -> dg.MetadataValue:
+    """Documents by status."""
+    records = [
+        dg.TableRecord({"status": name, "documents": number}) for name, number in sorted(counts.items())
+    ]
+    return dg.MetadataValue.table(records=records)
+
+
+def failures_table(report: StageReport) -> dg.MetadataValue:
+    """The documents that could not be used, with their reasons."""
+    rows: list[dict[str, str | int | float | bool | None]] = [
+        {
+            "document": item.relative_path,
+            "status": item.status,
+            "reason": item.reason,
+            "attempts": item.attempts,
+        }
+        for item in report.failures[:FAILURES]
+    ]
+    return dg.MetadataValue.table(records=[dg.TableRecord(row) for row in rows])
+
+
+def _chunk_metadata(data: pa.Table, limit: int) -> dict[str, Any]:
+    tokens = data.column("model_token_count").to_pylist()
+    texts = data.select(["chunk_id", "model_token_count", "heading_path", "split_reason", "text"])
+    samples = texts.slice(0, SAMPLES).to_pylist()
+    return {
+        "token histogram": dg.MetadataValue.md(f"![tokens]({histogram(tokens, limit)})"),
+        "smallest (tokens)": min(tokens),
+        "largest (tokens)": max(tokens),
+        "sample chunks": dg.MetadataValue.table(records=[_sample(row) for row in samples]),
+    }
+
+
+def _sample(row: Mapping[str, Any]) -> dg.TableRecord:
+    text = " ".join(row["text"].split())
+    return dg.TableRecord(
+        {
+            "chunk": row["chunk_id"],
+            "tokens": row["model_token_count"],
+            "headings": " › ".join(row["heading_path"] or ()),
+            "ends because": row["split_reason"],
+            "text": text if len(text) <= TEXT_CHARACTERS else text[:TEXT_CHARACTERS] + "…",
+        }
+    )
+
+
+def histogram(tokens: Sequence[int], limit: int) -> str:
+    """A PNG data URI: chunks by tokens of the embedder's input, with its limit as a line."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6, 2.4), dpi=110, layout="constrained")
+    axes = figure.add_subplot()
+    axes.hist(tokens, bins=min(40, max(5, limit // 16)), range=(0, max(limit, *tokens)), color="#4f6bed")
+    axes.axvline(limit, color="#d13438", linewidth=1.5)
+    axes.set(xlabel=f"tokens of the embedder's input (limit {limit})", ylabel="chunks")
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", metadata={"Software": None})
+    return f"data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}"

@@ -1,0 +1,98 @@
+"""Running batches in this process, against the home's Dagster instance, so that the UI shows the runs."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+import dagster as dg
+
+from chunk_assets.defs.build import build_definitions
+from chunk_assets.defs.jobs import job_name
+from chunk_assets.defs.partitions import partitions_of
+from chunk_assets.defs.session import BatchRun
+from chunk_assets.errors import StopRun
+from chunk_assets.pipeline import Batch, Session, StageReport
+from chunk_assets.pipeline.reports import PublishReport
+from chunk_assets.records import Outcome
+
+BATCH_TAG = "chunk-assets/batch"
+# Dagster's own log of a run goes to its instance; on the terminal it would drown everything else.
+SILENT = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+
+
+@dataclass(slots=True)
+class Ran:
+    """What one run did. ``stopped`` is why it ended early; ``crashed`` is an error that is a bug."""
+
+    batch: Batch
+    run_id: str = ""
+    success: bool = False
+    reports: list[StageReport] = field(default_factory=list)
+    outcomes: list[Outcome] = field(default_factory=list)
+    published: PublishReport | None = None
+    stopped: StopRun | None = None
+    crashed: str = ""
+
+
+def run_batches(
+    session: Session,
+    batches: Iterable[Batch],
+    instance: dg.DagsterInstance,
+    *,
+    job: str = "ingest",
+    started: Callable[[Batch], None] = lambda _: None,
+) -> Iterator[Ran]:
+    """Runs ``job`` on each batch, one after the other; a batch that fails does not stop the next.
+
+    The session's model, listings and worker processes are shared by all of them.
+    """
+    finished: list[BatchRun] = []
+    definitions = build_definitions(session.catalog, session, finished.append)
+    for batch in batches:
+        started(batch)
+        finished.clear()
+        yield _run(definitions, batch, instance, job, finished)
+
+
+def _run(
+    definitions: dg.Definitions,
+    batch: Batch,
+    instance: dg.DagsterInstance,
+    job: str,
+    finished: list[BatchRun],
+) -> Ran:
+    result = definitions.resolve_job_def(job_name(job, batch.source)).execute_in_process(
+        partition_key=batch.slice,
+        instance=instance,
+        raise_on_error=False,
+        run_config=SILENT,
+        tags={BATCH_TAG: str(batch)},
+    )
+    run = finished[-1] if finished else None
+    ran = Ran(batch, result.run_id, result.success)
+    if run is not None:
+        ran.reports, ran.outcomes = run.reports, run.outcomes
+        ran.published, ran.stopped = run.published, run.stopped
+    if (
+        not result.success
+        and ran.stopped is None
+        and all(o.passed or o.severity != "error" for o in ran.outcomes)
+    ):
+        ran.crashed = _failure(result)
+    return ran
+
+
+def _failure(result: dg.ExecuteInProcessResult) -> str:
+    """The innermost error of the first step that failed, in one line."""
+    for event in result.all_events:
+        data = event.event_specific_data
+        error = getattr(data, "error", None)
+        while error is not None and error.cause is not None:
+            error = error.cause
+        if error is not None:
+            return " ".join(str(error.message).split())
+    return "the run failed before any step"
+
+
+def has_partition(session: Session, batch: Batch) -> bool:
+    """Whether the slice of a batch is a partition now; that of a document dated in the future is not yet."""
+    return partitions_of(session.catalog.source(batch.source)).has_partition_key(batch.slice)
