@@ -58,7 +58,9 @@ def load_catalog(home: str | Path) -> Catalog:
         raise ConfigurationError(msg)
     _refuse_repeated_keys(node, name)
     if "home" in value:
-        raise unknown("setting", "home", [key for key in Catalog.model_fields if key != "home"])
+        fault = unknown("setting", "home", [key for key in Catalog.model_fields if key != "home"])
+        msg = f"{name}: {fault}"
+        raise ConfigurationError(msg)
     try:
         catalog = Catalog.model_validate({**value, "home": home})
     except ValidationError as error:
