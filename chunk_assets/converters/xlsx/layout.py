@@ -103,7 +103,7 @@ def _bands(rows: Sequence[Row], merges: Sequence[Area]) -> Iterator[list[Row]]:
 
 def _blocks(rows: list[Row], merges: Sequence[Area]) -> Iterator[tuple[list[int], Block]]:
     """The tables that stand side by side in a band, from left to right, with their columns."""
-    used = sorted({column for row in rows for column in row.columns})
+    used = sorted(set().union(*{id(row.columns): row.columns for row in rows}.values()))
     groups: list[list[int]] = []
     for column in used:
         if groups and column == groups[-1][-1] + 1:
@@ -140,6 +140,10 @@ def _block(rows: list[Row], columns: list[int], merges: Sequence[Area]) -> Block
     place = {column: i for i, column in enumerate(columns)}
     cells, numbers = [], []
     for row in rows:
+        if row.columns == columns:
+            cells.append(row.texts)
+            numbers.append(row.number)
+            continue
         line = [""] * len(columns)
         for column, text in zip(row.columns, row.texts, strict=True):
             at = place.get(column)

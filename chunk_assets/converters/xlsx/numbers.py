@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
+from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 
 from chunk_assets.converters.xlsx.dates import date_text, is_date_format
@@ -224,17 +224,25 @@ def _shown(section: _Section, value: float) -> str:
 
 
 def _fixed(value: float, section: _Section) -> str:
-    try:
-        exact = Decimal(f"{value:.15g}") * 100**section.percent / 1000**section.thousands
-        shown = exact.quantize(Decimal(1).scaleb(-section.decimals), rounding=ROUND_HALF_UP)
-    except InvalidOperation:  # more digits than a decimal context holds
+    if section.percent or section.thousands:
+        value *= 100.0**section.percent / 1000.0**section.thousands
+    exact = f"{value:.15g}"
+    if "e" in exact:
         return general(value)
-    text = f"{shown:,f}" if section.grouped and shown != exact else f"{shown:f}"
-    whole, _, decimals = text.partition(".")
+    whole, _, decimals = exact.partition(".")
+    if len(decimals) > section.decimals:
+        whole, _, decimals = _rounded(exact, section).partition(".")
+    decimals = decimals.ljust(section.decimals, "0")
     for _ in range(section.optional):
         decimals = decimals.removesuffix("0")
-    whole = whole.rjust(section.integers, "0") if section.integers else whole
+    whole = whole.rjust(section.integers, "0")
     return f"{whole}.{decimals}" if decimals else whole
+
+
+def _rounded(exact: str, section: _Section) -> str:
+    """``exact`` with fewer decimals, halves away from zero as in every spreadsheet program."""
+    shown = Decimal(exact).quantize(Decimal(1).scaleb(-section.decimals), rounding=ROUND_HALF_UP)
+    return f"{shown:,f}" if section.grouped else f"{shown:f}"
 
 
 def _scientific(value: float, section: _Section) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from chunk_assets.converters.archive import open_archive, read_member
 from chunk_assets.converters.base import Limits
-from chunk_assets.converters.xlsx.sheet import finished, rich_text
+from chunk_assets.converters.xlsx.sheet import finished, finished_bytes, rich_text
 from chunk_assets.converters.xlsx.xml import attribute, regular, text_of
 from chunk_assets.errors import DocumentFailure
 
@@ -71,7 +71,7 @@ class Package:
         strings = []
         for match in _STRING.finditer(part):
             plain, rich = match[1], match[2]
-            strings.append(finished(text_of(plain) if plain is not None else rich_text(rich or b"")))
+            strings.append(finished_bytes(plain) if plain is not None else finished(rich_text(rich or b"")))
         return strings
 
     def styles(self) -> bytes:

@@ -12,7 +12,7 @@ from chunk_assets.converters.xlsx.numbers import Render, general
 from chunk_assets.converters.xlsx.xml import attribute, text_of
 from chunk_assets.errors import DocumentFailure
 
-_ROW = re.compile(rb"<row\b([^>]*)>(.*?)</row>", re.DOTALL)
+_ROW = re.compile(rb"<row\b([^>]*)>")
 # The attributes of a cell in the order of its writer, then value or inline text: see ``_cell_pattern``.
 _ATTRIBUTES = {b"r": rb' r="([A-Z]+)\d+"', b"s": rb'(?: s="(\d+)")?', b"t": rb'(?: t="(\w+)")?'}
 _CONTENT = (
@@ -20,6 +20,10 @@ _CONTENT = (
     rb'(?:<v>([^<]*)</v>|<is><t(?: xml:space="preserve")?>([^<]*)</t></is>)</c>'
 )
 _FULL_CELL = re.compile(rb'<c((?: [rst]="[^"]*"){3})[ />]')
+# Bytes that are finished text as they are: ASCII without characters that may need care in markdown.
+_CARE = re.compile(rb"[^ !-%'-)+-;=-Z^a-z{}]|  |^ | $")
+# A number as it would be shown without a format: nothing to round, no exponent.
+_PLAIN_NUMBER = re.compile(rb"-?\d{1,15}|-?(?=[\d.]{3,16}$)(?:0|[1-9]\d*)\.\d*[1-9]")
 # Any cell with content; empty ones end in "/>".
 _ANY_CELL = re.compile(rb"<c\b([^>]*?)(?:/>|>(.*?)</c>)", re.DOTALL)
 _EMPTY_CELL = re.compile(rb"<c\b[^>]*/>|<c\b[^>/]*></c>")
@@ -88,7 +92,7 @@ class SheetReader:
         self._chars = 0
         self._lost = 0
         self._shown: dict[tuple[bytes, bytes], str] = {}
-        self._columns: dict[bytes, int] = {}
+        self._columns: dict[tuple[bytes, ...], list[int]] = {}
         self._cells = _cell_pattern((b"r", b"s", b"t"))
         self._places: tuple[int, ...] = (0, 1, 2)
 
@@ -103,8 +107,11 @@ class SheetReader:
         self._cells = _cell_pattern(order)
         self._places = tuple(order.index(name) for name in (b"r", b"s", b"t"))
         number = -1
-        for match in _ROW.finditer(part, max(at, 0), end):
-            number = self._row(sheet, match[1], match[2], number)
+        for piece in part[max(at, 0) : end].split(b"</row>"):
+            if (match := _ROW.search(piece)) and _has_content(piece):
+                number = self._row(sheet, match[1], piece[match.end() :], number)
+            elif match:
+                number = _row_number(match[1], number)
         sheet.rows.sort(key=lambda row: row.number)
         sheet.lost, self._lost = self._lost, 0
         if sheet.rows:
@@ -119,10 +126,7 @@ class SheetReader:
                 sheet.hidden_columns += range(first - 1, min(last, _MAX_COLUMN))
 
     def _row(self, sheet: Sheet, attributes: bytes, body: bytes, before: int) -> int:
-        given = attribute(attributes, b"r") if b"r=" in attributes else None
-        number = int(given) - 1 if given and given.isdigit() else before + 1
-        if b"<v" not in body and b"<is" not in body and b"<f" not in body:
-            return number
+        number = _row_number(attributes, before)
         found = self._cells.findall(body)
         if len(found) == body.count(b"<c ") - len(_EMPTY_CELL.findall(body) if b"/>" in body else ()):
             columns, texts = self._fast(found)
@@ -142,21 +146,27 @@ class SheetReader:
             raise DocumentFailure("too_large", f"more than {self._max_chars} characters of text, the limit")
 
     def _fast(self, found: list[tuple[bytes, ...]]) -> tuple[list[int], list[str]]:
-        columns: list[int] = []
-        texts: list[str] = []
+        """Columns and texts of a row; written flat, since it runs once for every cell."""
         r, s, t = self._places
+        shown = self._shown
+        letters = tuple([cell[r] for cell in found])
+        columns = self._columns.get(letters)
+        if columns is None:
+            columns = self._columns[letters] = [column_number(place) for place in letters]
+        texts = []
         for cell in found:
-            text = self._text(cell[s], cell[t], cell[3]) if cell[3] else finished(text_of(cell[4]))
-            if text:
-                columns.append(self._column(cell[r]))
-                texts.append(text)
+            value = cell[3]
+            if not value:
+                texts.append(finished_bytes(cell[4]))
+            elif cell[t] == b"s" or cell[t]:
+                texts.append(self._text(cell[s], cell[t], value))
+            else:
+                text = shown.get((cell[s], value))
+                texts.append(self._number(cell[s], value) if text is None else text)
+        if "" in texts:
+            kept = [(c, text) for c, text in zip(columns, texts, strict=True) if text]
+            return [c for c, _ in kept], [text for _, text in kept]
         return columns, texts
-
-    def _column(self, letters: bytes) -> int:
-        column = self._columns.get(letters)
-        if column is None:
-            column = self._columns[letters] = column_number(letters)
-        return column
 
     def _text(self, style: bytes, kind: bytes, value: bytes) -> str:
         """The shown text of a cell with a value."""
@@ -173,15 +183,16 @@ class SheetReader:
             return "TRUE" if value.strip() in (b"1", b"true") else "FALSE"
         if kind == b"d":
             return text_of(value).removesuffix("T00:00:00").replace("T", " ")
-        return finished(text_of(value))
+        return finished_bytes(value)
 
     def _number(self, style: bytes, value: bytes) -> str:
+        render = self._styles[int(style)] if style and int(style) < len(self._styles) else None
+        if render is None and _PLAIN_NUMBER.fullmatch(value):
+            return value.decode()
         try:
-            number = float(value)
-            render = self._styles[int(style)] if style and int(style) < len(self._styles) else None
-            text = render(number) if render else general(number)
+            text = render(float(value)) if render else general(float(value))
         except (ValueError, OverflowError):  # no number after all, or infinite
-            text = value.decode("utf-8", "replace").strip()
+            text = value.decode("utf-8", "replace")
         text = finished(text)
         if len(self._shown) < _CACHE:
             self._shown[style, value] = text
@@ -225,9 +236,23 @@ def rich_text(inside: bytes) -> str:
     return "".join(text_of(match[1] or b"") for match in _TEXT.finditer(inside))
 
 
+def finished_bytes(raw: bytes) -> str:
+    """Element content as finished markdown; most of it is finished as it is."""
+    return finished(text_of(raw)) if _CARE.search(raw) else raw.decode("ascii")
+
+
 def finished(text: str) -> str:
     """Text of a cell as markdown."""
     return escape_cell(clean_text(text))
+
+
+def _row_number(attributes: bytes, before: int) -> int:
+    given = attribute(attributes, b"r") if b"r=" in attributes else None
+    return int(given) - 1 if given and given.isdigit() else before + 1
+
+
+def _has_content(row: bytes) -> bool:
+    return b"<v" in row or b"<is" in row or b"<f" in row
 
 
 def _letters(column: int) -> str:
