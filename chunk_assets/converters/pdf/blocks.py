@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from chunk_assets.converters.pdf.model import Block, Line, Table, line_of
 
 BULLETS = "•◦▪▫■□●○‣⁃∙·➢➤►▶✓✔❖◆◇⬥\uf0b7\uf0a7\uf0d8\uf0fc\uf076"
-_BULLET = re.compile(rf"^([{BULLETS}]|[-–—*o](?=\s))\s*(?=\S|$)")
+_BULLET = re.compile(rf"^(?:[{BULLETS}]|[-–—o\ue000-\uf8ff](?=\s))\s*(?=\S|$)")
 _NUMBER = re.compile(r"^(\(?(?:\d{1,3}|[a-zA-Z]|[ivxlIVXL]{1,6})[.)])\s+(?=\S)")
 _LEADER = re.compile(r"(?:\s?[.·…_]){4,}\s*")
 _ENDS = re.compile(r"[.!?:;。！？：；]['\"”’»)\]]*\d{0,2}$")
@@ -38,12 +38,14 @@ def _same_row(last: Line, piece: Line) -> bool:
 def as_blocks(pieces: Sequence[Line | Table]) -> list[Block]:
     """Paragraphs of lines that belong together by place, size and leading; tables stand alone."""
     blocks: list[Block] = []
-    leading = _leading([piece for piece in pieces if isinstance(piece, Line)])
+    lines = [piece for piece in pieces if isinstance(piece, Line)]
+    leading = _leading(lines)
+    rights = _right_edges(lines)
     for piece in pieces:
         if isinstance(piece, Table):
             blocks.append(Block("table", [], piece))
             continue
-        if blocks and blocks[-1].lines and _continues(blocks[-1], piece, leading):
+        if blocks and blocks[-1].lines and _continues(blocks[-1], piece, leading, rights):
             blocks[-1].lines.append(piece)
         else:
             blocks.append(_new_block(piece))
@@ -73,7 +75,16 @@ def _leading(lines: Sequence[Line]) -> float:
     return min(max(steps[len(steps) // 2], 1.0), 2.2) if steps else 1.3
 
 
-def _continues(block: Block, line: Line, leading: float) -> bool:
+def _right_edges(lines: Sequence[Line]) -> dict[int, float]:
+    """By left edge (points, rounded to 4), how far to the right lines of a column reach."""
+    edges: dict[int, float] = {}
+    for line in lines:
+        key = round(line.x0 / 4)
+        edges[key] = max(edges.get(key, line.x1), line.x1)
+    return edges
+
+
+def _continues(block: Block, line: Line, leading: float, rights: Mapping[int, float]) -> bool:
     """Whether ``line`` goes on with the paragraph or item ``block``."""
     last = block.lines[-1]
     if abs(last.size - line.size) > max(0.12 * last.size, 0.6) or last.bold != line.bold:
@@ -87,7 +98,17 @@ def _continues(block: Block, line: Line, leading: float) -> bool:
         return False
     if line.x0 > last.x1 or line.x1 < last.x0:
         return False
-    return not _indented(block, last, line)
+    return not _indented(block, last, line) and not _broken_off(block, last, line, rights)
+
+
+def _broken_off(block: Block, last: Line, line: Line, rights: Mapping[int, float]) -> bool:
+    """Whether ``last`` ended on purpose: the next line's first word would have had room in it."""
+    if line.text[:1].islower() or last.text.endswith((",", "-", "(")) or abs(last.x0 - line.x0) > 2:
+        return False
+    key = round(last.x0 / 4)
+    right = max(rights.get(key + step, 0.0) for step in (-1, 0, 1))
+    right = max(right, *[item.x1 for item in block.lines], line.x1)
+    return line.first_width + 0.6 * last.size < right - last.x1
 
 
 def _is_tail(block: Block, last: Line, line: Line) -> bool:

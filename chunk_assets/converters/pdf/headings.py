@@ -12,6 +12,8 @@ MAX_LEVEL = 6
 _NUMBERED = re.compile(
     r"^(?:\d{1,2}\.?){1,5}\s|^(?:chapter|section|part|appendix|annex|item|article)\s+\S", re.IGNORECASE
 )
+_CAPTION = re.compile(r"(?:table|figure|fig\.|exhibit|chart|graph|box)\s*\d", re.IGNORECASE)
+_SECTION = re.compile(r"^\d{1,2}(?:\.\d{1,2}){1,4}\.?\s+[^\W\d_]")
 _WORDS = re.compile(r"\w+")
 
 
@@ -81,6 +83,8 @@ def _may_be_heading(block: Block) -> bool:
     text = block.text
     if len(block.lines) > 4 or len(text) > 220 or block.lines[0].angle != 0:
         return False
+    if _CAPTION.match(text):
+        return False
     letters = sum(char.isalpha() for char in text)
     return letters >= 2 and letters * 2 >= len(text.replace(" ", ""))
 
@@ -95,6 +99,8 @@ def _is_title(block: Block, body: float) -> bool:
 def _is_bold_heading(block: Block, below: Block | None, body: float) -> bool:
     """A bold line of body size that stands alone above text."""
     text = block.text
+    if _SECTION.match(text) and len(text) <= 80 and len(block.lines) == 1 and not text.endswith((".", ";", ",", ":")):
+        return below is not None and below.kind != "leader" and not _SECTION.match(below.text)
     if not block.bold or len(block.lines) > 2 or block.size < body - 0.6 or len(text) > 120:
         return False
     if text.endswith((".", ",", ";")) and not _NUMBERED.match(text):

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from itertools import pairwise
 
-from chunk_assets.converters.pdf.cells import cell_text, split_rows, trimmed
+from chunk_assets.converters.pdf.cells import bulleted, cell_text, cut_cell, split_rows, trimmed
 from chunk_assets.converters.pdf.model import Rule, Table, Word
 
 SNAP = 2.6
@@ -138,36 +138,75 @@ def ruled_tables(words: list[Word], across: list[Rule], down: list[Rule]) -> tup
     """Tables, and the words that are in none of them."""
     if not across or not down:
         return [], words
-    tables = []
+    tables: list[Table] = []
     rest = words
     groups = components(merged(across), merged(down))
     for lines, posts in sorted(groups, key=lambda group: (-len(group[0]) * len(group[1]), group)):
-        table, rest = _table(rest, lines, posts)
-        if table:
-            tables.append(table)
+        found, rest = _table(rest, lines, posts)
+        tables.extend(found)
     return tables, rest
 
 
-def _table(words: list[Word], across: list[Rule], down: list[Rule]) -> tuple[Table | None, list[Word]]:
+def _table(words: list[Word], across: list[Rule], down: list[Rule]) -> tuple[list[Table], list[Word]]:
     grid = Grid(across, down)
     if not grid.cell:
-        return None, words
+        return [], words
     inside: dict[int, list[Word]] = {}
-    taken: set[int] = set()
     left, top, right, bottom = grid.xs[0], grid.ys[0], grid.xs[-1], grid.ys[-1]
     for word in [w for w in words if w.x1 > left and w.x0 < right and w.bottom > top and w.top < bottom]:
         cell = grid.place((word.x0 + word.x1) / 2, (word.top + word.bottom) / 2)
         if cell >= 0:
-            taken.add(word.seq)
             inside.setdefault(cell, []).append(word)
     if not _is_table(inside, grid) or _cuts_text(inside):
-        return None, words
-    rows = _rows(inside, grid)
-    if len(rows) < 2 or len(rows[0]) < 2:
-        return None, words
-    seq = min(word.seq for group in inside.values() for word in group)
-    rest = [word for word in words if word.seq not in taken]
-    return Table(rows, left, top, right, bottom, seq, True, tuple(grid.xs)), rest
+        return [], words
+    tables = []
+    taken: set[int] = set()
+    for first, last in _parts(grid, inside):
+        names = {name for row in grid.cell[first:last] for name in row}
+        seqs = [word.seq for name in names for word in inside.get(name, ())]
+        rows = _rows(inside, grid, first, last)
+        if len(rows) < 2 or len(rows[0]) < 2 or bulleted(rows):
+            continue
+        taken.update(seqs)
+        box = left, grid.ys[first], right, grid.ys[last]
+        tables.append(Table(rows, *box, min(seqs), True, tuple(grid.xs)))
+    return tables, [word for word in words if word.seq not in taken] if taken else words
+
+
+def _parts(grid: Grid, inside: dict[int, list[Word]]) -> list[tuple[int, int]]:
+    """Stretches of rows that are one table each.
+
+    Rows of one cell over the full width at the top and bottom are titles and notes, no rows. Between
+    rows they part two tables when the columns below are others than above.
+    """
+    full = [len(set(row)) == 1 for row in grid.cell]
+    parts: list[tuple[int, int]] = []
+    start: int | None = None
+    for row, single in enumerate([*full, True]):
+        if start is None and not single:
+            start = row
+        elif start is not None and single:
+            parts.append((start, row))
+            start = None
+    joined: list[tuple[int, int]] = []
+    for part in parts:
+        if joined and _walls(grid, inside, *joined[-1]) & _walls(grid, inside, *part):
+            above, below = _walls(grid, inside, *joined[-1]), _walls(grid, inside, *part)
+            if len(above & below) * 2 >= max(len(above), len(below)):
+                joined[-1] = (joined[-1][0], part[1])
+                continue
+        joined.append(part)
+    return joined
+
+
+def _walls(grid: Grid, inside: dict[int, list[Word]], first: int, last: int) -> set[int]:
+    """The columns in which a cell with text starts in rows ``first`` to ``last``."""
+    found = set()
+    for row in grid.cell[first:last]:
+        for column, name in enumerate(row):
+            if name in inside and (column == 0 or row[column - 1] != name):
+                found.add(column)
+    return found
 
 
 def _is_table(inside: dict[int, list[Word]], grid: Grid) -> bool:
@@ -189,14 +228,18 @@ def _cuts_text(inside: dict[int, list[Word]]) -> bool:
     return cut >= 3 and cut * 12 > near
 
 
-def _rows(inside: dict[int, list[Word]], grid: Grid) -> list[list[str]]:
+def _rows(inside: dict[int, list[Word]], grid: Grid, first: int, last: int) -> list[list[str]]:
     """Cell texts by row; a merged cell's text stands once, at its top left place."""
     rows: list[list[str]] = []
     done: set[int] = set()
-    for names in grid.cell:
-        groups: list[Sequence[Word]] = []
-        for name in names:
-            groups.append(inside.get(name, ()) if name not in done else ())
+    for names in grid.cell[first:last]:
+        groups: list[Sequence[Word]] = [()] * len(names)
+        for column, name in enumerate(names):
+            if name in done or name not in inside:
+                continue
             done.add(name)
+            width = sum(other == name for other in names)
+            for place, words in enumerate(cut_cell(inside[name], grid.xs[column : column + width + 1])):
+                groups[column + place] = words
         rows.extend(split_rows(groups) or [[cell_text(group) for group in groups]])
     return trimmed(rows)

@@ -73,7 +73,7 @@ class Line:
     """Words side by side, in reading order, with nothing but word spaces between them.
 
     ``words`` may be emptied once the layout is known, to keep long documents small; ``text`` stays.
-    ``mixed`` says that some, not all, of the letters are bold.
+    ``mixed`` says that some, not all, of the letters are bold. ``first_width`` is the first word's.
     """
 
     words: list[Word]
@@ -87,6 +87,7 @@ class Line:
     mixed: bool
     angle: int
     seq: int
+    first_width: float
 
 
 @dataclass(slots=True)
@@ -149,6 +150,7 @@ def line_of(words: list[Word]) -> Line:
         mixed,
         style.angle,
         first.seq,
+        first.x1 - first.x0,
     )
 
 

@@ -10,7 +10,7 @@ from chunk_assets.converters.pdf.joining import join_lines
 from chunk_assets.converters.pdf.model import Block, Table
 from chunk_assets.records import Page
 
-_AT_START = re.compile(r"^(?=#{1,6}(?:\s|$)|>|(?:```|~~~)|(?:[-+*])(?:\s|$)|(?:={3,}|-{3,})\s*$|\|)")
+_AT_START = re.compile(r"^(?=#{1,6}(?:\s|$)|>|(?:```|~~~)|(?:[-+*])(?:\s|$)|-{3,}\s*$|\|)")
 _NUMBER_AT_START = re.compile(r"^(\d{1,9})([.)])(?=\s)")
 _EMPHASIS = re.compile(r"(?<![\w\\])([*_])(?=\S)(?=[^*_]*\S\1(?!\w))")
 _CODE = re.compile(r"`")

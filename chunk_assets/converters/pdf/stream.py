@@ -6,9 +6,10 @@ be short, or figures, and the gaps between columns must run through (nearly) all
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
-from chunk_assets.converters.pdf.cells import trimmed
+from chunk_assets.converters.pdf.cells import bulleted, cut_cell, trimmed
 from chunk_assets.converters.pdf.joining import join_two
 from chunk_assets.converters.pdf.lines import CELL_GAP, line_rows
 from chunk_assets.converters.pdf.model import Line, Table, Word
@@ -16,6 +17,7 @@ from chunk_assets.converters.pdf.model import Line, Table, Word
 # In type sizes: the least gap between two columns.
 COLUMN_GAP = 0.55
 _FIGURE = frozenset("0123456789.,%$€£¥()-–—+/*:−<>≤≥±~ ")
+_CAPTION = re.compile(r"(?:table|exhibit|figure|schedule|chart)\s+\S*\d", re.IGNORECASE)
 _LEADER = ("....", ". . .", "…", "____", "····")
 
 
@@ -77,13 +79,16 @@ def _runs(rows: list[_Row]) -> list[list[_Row]]:
             current.append(row)
             single = 0 if several else single + 1
     runs.append(current)
-    return [_stripped(run) for run in runs if sum(len(row.pieces) > 1 for row in run) >= 3]
+    stripped = [_stripped(run) for run in runs]
+    return [run for run in stripped if sum(len(row.pieces) > 1 for row in run) >= 3]
 
 
 def _stripped(run: list[_Row]) -> list[_Row]:
-    while len(run[-1].pieces) < 2:
+    """The run without single rows at its end, and without what stands above and in a caption."""
+    while run and len(run[-1].pieces) < 2:
         run = run[:-1]
-    return run
+    captions = [index for index, row in enumerate(run[:6]) if _CAPTION.match(row.parts[0].text)]
+    return run[captions[-1] + 1 :] if captions else run
 
 
 def _tables_in(run: list[_Row]) -> list[Table]:
@@ -95,7 +100,7 @@ def _tables_in(run: list[_Row]) -> list[Table]:
         return []
     texts = _folded(grid, run)
     texts = trimmed(texts)
-    if len(texts) < 2 or len(texts[0]) < 2:
+    if len(texts) < 2 or len(texts[0]) < 2 or bulleted(texts):
         return []
     every = [part for row in run for part in row.parts]
     return [
@@ -143,7 +148,9 @@ def _cells(row: _Row, columns: list[float]) -> list[list[Word]]:
     for piece in row.pieces:
         middle = piece[0].x0 + 0.5
         column = max([index for index, edge in enumerate(columns) if edge <= middle + 1] or [0])
-        cells[column].extend(piece)
+        for words in cut_cell(piece, [*columns[column:], float("inf")]):
+            cells[column].extend(words)
+            column += 1
     return cells
 
 
