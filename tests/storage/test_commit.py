@@ -33,6 +33,7 @@ def stage(layout: Layout, batch: Batch, text: str) -> tuple[dict[str, Path], Man
     for table in TABLES:
         path = layout.staged_file(table, batch)
         path.parent.mkdir(parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)  # may be a link to a published file, which is never written into
         path.write_text(f"{text} {table}")
         staged[table] = path
     return staged, Manifest({t: FileFacts(*hash_file(p), 1) for t, p in staged.items()})
