@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 from bisect import insort
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-
-from chunk_assets.evaluation.records import Piece
 
 _WORD = re.compile(r"\S+")
 Count = Callable[[Sequence[str]], list[int]]
@@ -57,23 +55,21 @@ def token_map(text: str, count: Count) -> TokenMap:
     )
 
 
-def read(ranked: Iterable[Piece], maps: Mapping[str, TokenMap], budget: int) -> dict[str, list[Range]]:
-    """What was read of each document when the ranked pieces are read until ``budget`` is used up.
+def read(ranked: Iterable[Range], tokens: TokenMap, budget: int) -> list[Range]:
+    """What was read when the ranked chunks are read until ``budget`` tokens are used up.
 
-    Pieces of all documents cost. A piece that doesn't fit any more is read as far as the budget goes,
-    so that every chunker hands over the same amount. A context is not text and costs nothing.
+    Characters that were read before are free. A chunk that doesn't fit any more is read as far as the
+    budget goes, so that every chunker hands over the same amount. A context is not text and is free.
     """
-    covered: dict[str, list[Range]] = {}
-    for piece in ranked:
-        known = covered.setdefault(piece.document, [])
-        for start, end in gaps((piece.start, piece.end), known):
-            tokens = maps[piece.document].tokens(start, end)
-            stop = end if tokens <= budget else maps[piece.document].cut(start, end, budget)
-            budget -= tokens
-            insort(known, (start, stop))
+    known: list[Range] = []
+    for chunk in ranked:
+        for start, end in gaps(chunk, known):
+            cost = tokens.tokens(start, end)
+            insort(known, (start, end if cost <= budget else tokens.cut(start, end, budget)))
+            budget -= cost
             if budget <= 0:
-                return covered
-    return covered
+                return known
+    return known
 
 
 def gaps(span: Range, known: Sequence[Range]) -> list[Range]:

@@ -6,7 +6,7 @@ import unicodedata
 from dataclasses import dataclass
 
 from chunk_assets.errors import ConfigurationError
-from chunk_assets.records import Span
+from chunk_assets.evaluation.records import Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +32,16 @@ def fold(text: str) -> Folded:
     return Folded("".join(kept), tuple(positions))
 
 
-def locate(quote: str, document: Folded, name: str) -> Span:
-    """The one place of ``quote`` in a folded document.
+def locate(quote: str, folded: Folded, document: str) -> Place:
+    """The one place of ``quote`` in the folded text of ``document``.
 
-    The span runs from its first letter or digit to its last, marks around them left out. Raises
+    It runs from its first letter or digit to its last, marks around them left out. Raises
     ``ConfigurationError`` for none or several places.
     """
     needle = fold(quote).text
-    first = document.text.find(needle) if needle else -1
+    first = folded.text.find(needle) if needle else -1
     if first < 0:
-        raise ConfigurationError(f"{name}: the quote is not in the text: {quote[:120]!r}")
-    if document.text.find(needle, first + 1) >= 0:
-        raise ConfigurationError(f"{name}: the quote is in the text more than once: {quote[:120]!r}")
-    return Span(document.positions[first], document.positions[first + len(needle) - 1] + 1)
+        raise ConfigurationError(f"{document}: the quote is not in the text: {quote[:120]!r}")
+    if folded.text.find(needle, first + 1) >= 0:
+        raise ConfigurationError(f"{document}: the quote is in the text more than once: {quote[:120]!r}")
+    return Place(document, folded.positions[first], folded.positions[first + len(needle) - 1] + 1)

@@ -21,27 +21,25 @@ def recall(truth: Intervals, covered: Intervals) -> float:
     return size(intersection(truth, covered)) / size(truth)
 
 
-def precision(truth: Intervals, chunks: Spans, retrieved_chars: int) -> float:
+def precision(truth: Intervals, chunks: Spans) -> float:
     """``|T ∩ C| / Σ|c|``: the share of retrieved characters, repeats included, that are truth.
 
-    ``chunks`` are those of the question's document, ``retrieved_chars`` the size of all retrieved
-    chunks, from other documents too. 0 when nothing was retrieved.
+    0 when nothing was retrieved.
     """
-    if not retrieved_chars:
-        return 0.0
-    return size(intersection(truth, intervals(chunks))) / retrieved_chars
+    retrieved = sum(end - start for start, end in chunks)
+    return size(intersection(truth, intervals(chunks))) / retrieved if retrieved else 0.0
 
 
-def iou(truth: Intervals, chunks: Spans, retrieved_chars: int) -> float:
+def iou(truth: Intervals, chunks: Spans) -> float:
     """``|T ∩ C| / (|T| + Σ|c| − |T ∩ C|)``: intersection over union with repeats counted."""
     common = size(intersection(truth, intervals(chunks)))
-    return common / (size(truth) + retrieved_chars - common)
+    return common / (size(truth) + sum(end - start for start, end in chunks) - common)
 
 
 def precision_omega(truth: Intervals, chunks: Spans) -> float:
     """Precision when exactly the chunks that touch T are retrieved: the best a chunking allows."""
     touching = [c for c in chunks if size(intersection(truth, intervals([c])))]
-    return precision(truth, touching, sum(end - start for start, end in touching))
+    return precision(truth, touching)
 
 
 def holds_whole(truth_spans: Spans, chunk: tuple[int, int]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from chunk_assets.records import DocumentMetadata, Span
+from chunk_assets.records import DocumentMetadata
 
 TRAIN = "train"
 HELD_OUT = "held_out"
@@ -21,18 +21,26 @@ class EvalDocument:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """One question about one document.
+class Place:
+    """``markdown[start:end]`` of a document."""
 
-    ``alternatives`` are the truths in disjunctive form: the spans of any one alternative, taken
+    document: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question about the documents of a set.
+
+    ``alternatives`` are the truths in disjunctive form: the places of any one alternative, taken
     together, answer the question. It is empty for a question that the documents do not answer.
     ``group`` is what a train/held-out split is made by (usually the document).
     """
 
     id: str
     text: str
-    document: str
-    alternatives: tuple[tuple[Span, ...], ...]
+    alternatives: tuple[tuple[Place, ...], ...]
     kind: str = ""
     group: str = ""
 

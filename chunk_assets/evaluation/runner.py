@@ -16,11 +16,12 @@ from chunk_assets.embedders import load_embedder
 from chunk_assets.errors import ConfigurationError
 from chunk_assets.evaluation import retrievers
 from chunk_assets.evaluation.bootstrap import Scores
-from chunk_assets.evaluation.budget import TokenMap, token_map
 from chunk_assets.evaluation.contenders import Contender
+from chunk_assets.evaluation.frame import Frame, frame
 from chunk_assets.evaluation.records import Piece, Question, QuestionSet
-from chunk_assets.evaluation.scoring import Cutting, score
+from chunk_assets.evaluation.scoring import score
 from chunk_assets.evaluation.vectors import VectorCache
+from chunk_assets.hashing import sha256_text
 
 DEPTH = 400  # pieces ranked a question: far more than 2,000 tokens hold
 DEFAULT_COUNTER = "bge_small"  # counts tokens for bm25, which has no tokenizer of its own
@@ -52,7 +53,7 @@ class Bench:
     cache: Path | None = None
     workers: int = 1
     _caches: dict[str, VectorCache] = field(default_factory=dict)
-    _maps: dict[tuple[str, str], dict[str, TokenMap]] = field(default_factory=dict)
+    _frames: dict[tuple[str, str], Frame] = field(default_factory=dict)
 
     def vectors(self, embedder: str) -> VectorCache:
         """The vector cache of an embedder of the shelf."""
@@ -60,13 +61,12 @@ class Bench:
             self._caches[embedder] = VectorCache(load_embedder(embedder), self.cache, self.workers)
         return self._caches[embedder]
 
-    def maps(self, questions: QuestionSet, embedder: str) -> dict[str, TokenMap]:
-        """Token maps of a set's documents by an embedder's tokenizer."""
-        key = (questions.name.partition("/")[0], embedder)
-        if key not in self._maps:
-            count = self.vectors(embedder).embedder.count_tokens
-            self._maps[key] = {d.name: token_map(d.markdown, count) for d in questions.documents}
-        return self._maps[key]
+    def frame(self, questions: QuestionSet, embedder: str) -> Frame:
+        """A set's documents on one line, counted by an embedder's tokenizer."""
+        key = (sha256_text("\0".join(d.markdown for d in questions.documents)), embedder)
+        if key not in self._frames:
+            self._frames[key] = frame(questions.documents, self.vectors(embedder).embedder.count_tokens)
+        return self._frames[key]
 
     def close(self) -> None:
         """Frees the models."""
@@ -108,6 +108,12 @@ def cut(questions: QuestionSet, entry: Contender) -> retrievers.Corpus:
     return retrievers.Corpus(tuple(pieces), tuple(inputs))
 
 
+def ranked(questions: QuestionSet, corpus: retrievers.Corpus, retriever: str, bench: Bench) -> Scores:
+    """Scores of every piece for every question by the retriever of that name."""
+    embedder, lexical = _parts(retriever)
+    return _scores(questions, corpus, bench, embedder, lexical)
+
+
 def _parts(name: str) -> tuple[str | None, bool]:
     """The embedder and whether BM25 takes part, from a retriever's name."""
     names = name.split("+")
@@ -128,15 +134,14 @@ def _result(
     embedder: str | None,
     lexical: bool,
 ) -> Result:
+    vectors = bench.vectors(embedder or DEFAULT_COUNTER)
+    cost = _cost(corpus, vectors)
+    if embedder:
+        inputs, cost["truncated"] = vectors.fitted(corpus.inputs)
+        corpus = retrievers.Corpus(corpus.pieces, tuple(inputs))
     scores = _scores(questions, corpus, bench, embedder, lexical)
-    maps = bench.maps(questions, embedder or DEFAULT_COUNTER)
-    ranking = retrievers.top(scores, DEPTH)
-    cutting = Cutting(_by_document(corpus.pieces), maps)
-    rows, kept = [], []
-    for question, order in zip(questions.questions, ranking, strict=True):
-        if question.answerable:
-            rows.append(score(question, [corpus.pieces[i] for i in order], cutting))
-            kept.append(question)
+    kept = [q for q in questions.questions if q.answerable]
+    rows = _scored(questions, corpus, bench.frame(questions, embedder or DEFAULT_COUNTER), scores)
     return Result(
         questions.name,
         contender,
@@ -144,7 +149,7 @@ def _result(
         tuple(q.id for q in kept),
         tuple(q.kind for q in kept),
         {name: np.array([row[name] for row in rows]) for name in (rows[0] if rows else {})},
-        _cost(corpus, bench, embedder),
+        cost,
         _best(questions.questions, scores if not (embedder and lexical) else None),
     )
 
@@ -165,15 +170,22 @@ def _scores(
     return retrievers.fuse(first, second, len(corpus.pieces))
 
 
-def _by_document(pieces: Sequence[Piece]) -> dict[str, tuple[tuple[int, int], ...]]:
-    found: dict[str, list[tuple[int, int]]] = {}
-    for piece in pieces:
-        found.setdefault(piece.document, []).append((piece.start, piece.end))
-    return {name: tuple(spans) for name, spans in found.items()}
+def _scored(
+    questions: QuestionSet, corpus: retrievers.Corpus, line: Frame, scores: Scores
+) -> list[dict[str, float]]:
+    """A row of measures for each answerable question, in order."""
+    chunks = [line.place(piece) for piece in corpus.pieces]
+    ordered = sorted(chunks)
+    rows = []
+    for question, ranking in zip(questions.questions, retrievers.top(scores, DEPTH), strict=True):
+        if question.answerable:
+            truth = [[line.place(p) for p in one] for one in question.alternatives]
+            rows.append(score(truth, [chunks[i] for i in ranking], ordered, line.tokens))
+    return rows
 
 
-def _cost(corpus: retrievers.Corpus, bench: Bench, embedder: str | None) -> dict[str, float]:
-    counts = bench.vectors(embedder or DEFAULT_COUNTER).embedder.count_tokens(corpus.inputs)
+def _cost(corpus: retrievers.Corpus, vectors: VectorCache) -> dict[str, float]:
+    counts = vectors.embedder.count_tokens(corpus.inputs)
     return {
         "chunks": float(len(corpus.pieces)),
         "tokens_embedded": float(sum(counts)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunk_assets.embedders import Embedder, ordered
-from chunk_assets.errors import StopRun
 from chunk_assets.hashing import sha256_text
 
 Matrix = NDArray[np.float32]
@@ -46,12 +46,33 @@ class VectorCache:
             matrix.tofile(rows)
 
     def passages(self, texts: Sequence[str]) -> Matrix:
-        """``float32[len(texts), d]``; raises ``StopRun`` when the embedder refuses a text."""
+        """``float32[len(texts), d]``; zeros, which are like nothing, for a text that is refused."""
         return self._get("p:", texts)
 
     def queries(self, texts: Sequence[str]) -> Matrix:
         """Query vectors, with the card's prefix."""
         return self._get("q:", texts)
+
+    def fitted(self, texts: Sequence[str]) -> tuple[list[str], int]:
+        """The texts with what the embedder would not read cut off, and how many were cut.
+
+        Our own chunks fit by construction. Those of others may not, and their users' models drop the
+        end without a word; here at least it is counted.
+        """
+        counts = self.embedder.count_tokens(texts)
+        limit = self.embedder.card.max_tokens
+        found = [t if n <= limit else self._cut(t) for t, n in zip(texts, counts, strict=True)]
+        return found, sum(n > limit for n in counts)
+
+    def _cut(self, text: str) -> str:
+        """The longest start of ``text`` that ends with a word and fits."""
+        ends = [m.end() for m in re.finditer(r"\S+", text)]
+        low, high = 0, len(ends) - 1
+        while low < high:
+            middle = (low + high + 1) // 2
+            fits = self.embedder.count_tokens([text[: ends[middle]]])[0] <= self.embedder.card.max_tokens
+            low, high = (middle, high) if fits else (low, middle - 1)
+        return text[: ends[low]]
 
     def _get(self, kind: str, texts: Sequence[str]) -> Matrix:
         keys = [sha256_text(kind + text) for text in texts]
@@ -67,12 +88,8 @@ class VectorCache:
         if kind == "q:":
             return np.stack([self.embedder.embed_query(text) for text in texts])
         answers = ordered(self.embedder.embed(texts, workers=self.workers), len(texts))
-        vectors = []
-        for text, answer in zip(texts, answers, strict=True):
-            if answer.vector is None:
-                raise StopRun(f"embedder {self.embedder.card.name}: {answer.error}: {text[:80]!r}")
-            vectors.append(answer.vector)
-        return np.stack(vectors)
+        nothing = np.zeros(self.embedder.card.dimension, dtype=np.float32)
+        return np.stack([nothing if a.vector is None else a.vector for a in answers])
 
     def _keep(self, keys: list[str], vectors: Matrix) -> None:
         self._rows.update(zip(keys, vectors, strict=True))

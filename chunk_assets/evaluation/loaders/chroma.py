@@ -12,9 +12,9 @@ import sys
 from pathlib import Path
 
 from chunk_assets.errors import ConfigurationError
-from chunk_assets.evaluation.records import HELD_OUT, TRAIN, EvalDocument, Question, QuestionSet
+from chunk_assets.evaluation.records import HELD_OUT, TRAIN, EvalDocument, Place, Question, QuestionSet
 from chunk_assets.hashing import bucket
-from chunk_assets.records import DocumentMetadata, Span
+from chunk_assets.records import DocumentMetadata
 
 FILE = "questions_df.csv"
 
@@ -44,13 +44,13 @@ def _corpus(folder: Path, name: str) -> EvalDocument:
 
 def _question(index: int, row: dict[str, str], texts: dict[str, str]) -> Question:
     corpus = row["corpus_id"]
-    spans = []
+    places = []
     for reference in json.loads(row["references"]):
-        span = Span(int(reference["start_index"]), int(reference["end_index"]))
-        if texts[corpus][span.start : span.end] != reference["content"]:
+        place = Place(corpus, int(reference["start_index"]), int(reference["end_index"]))
+        if texts[corpus][place.start : place.end] != reference["content"]:
             raise ConfigurationError(
-                f"question {index}: {corpus}[{span.start}:{span.end}] is not the reference"
+                f"question {index}: {corpus}[{place.start}:{place.end}] is not the reference"
             )
-        spans.append(span)
+        places.append(place)
     half = str(bucket(row["question"], 2))
-    return Question(f"{corpus}-{index:03d}", row["question"], corpus, (tuple(spans),), corpus, half)
+    return Question(f"{corpus}-{index:03d}", row["question"], (tuple(places),), corpus, half)

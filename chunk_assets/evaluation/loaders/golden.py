@@ -21,8 +21,7 @@ from typing import Any
 from chunk_assets.errors import ConfigurationError
 from chunk_assets.evaluation.loaders.documents import read_document
 from chunk_assets.evaluation.locate import Folded, fold, locate
-from chunk_assets.evaluation.records import HELD_OUT, EvalDocument, Question, QuestionSet
-from chunk_assets.records import Span
+from chunk_assets.evaluation.records import HELD_OUT, EvalDocument, Place, Question, QuestionSet
 
 FILE = "questions.yaml"
 
@@ -51,18 +50,17 @@ def _question(entry: dict[str, Any], texts: dict[str, tuple[EvalDocument, Folded
     if entry["document"] not in texts:
         raise ConfigurationError(f"{entry['id']}: document {entry['document']!r} is not listed")
     document, folded = texts[entry["document"]]
-    found_all = tuple(_span(t, entry["id"], document, folded) for t in entry.get("all", ()))
-    found_any = tuple((_span(t, entry["id"], document, folded),) for t in entry.get("any", ()))
+    found_all = tuple(_place(t, entry["id"], document, folded) for t in entry.get("all", ()))
+    found_any = tuple((_place(t, entry["id"], document, folded),) for t in entry.get("any", ()))
     alternatives = found_any or ((found_all,) if found_all else ())
-    name = document.name
-    return Question(entry["id"], entry["question"], name, alternatives, entry.get("kind", ""), name)
+    return Question(entry["id"], entry["question"], alternatives, entry.get("kind", ""), document.name)
 
 
-def _span(truth: dict[str, Any], question: str, document: EvalDocument, folded: Folded) -> Span:
+def _place(truth: dict[str, Any], question: str, document: EvalDocument, folded: Folded) -> Place:
     if "span" not in truth:
-        return locate(truth["quote"], folded, f"{question} in {document.name}")
-    span = Span(*truth["span"])
-    if document.markdown[span.start : span.end] != truth["quote"]:
-        found = document.markdown[span.start : span.end]
-        raise ConfigurationError(f"{question}: {document.name}{truth['span']} reads {found[:120]!r}")
-    return span
+        return locate(truth["quote"], folded, document.name)
+    start, end = truth["span"]
+    found = document.markdown[start:end]
+    if found != truth["quote"]:
+        raise ConfigurationError(f"{question}: {document.name}[{start}:{end}] reads {found[:120]!r}")
+    return Place(document.name, start, end)

@@ -1,6 +1,7 @@
 """A ``questions.yaml`` whose truths are verbatim ``gold_snippets`` in the documents beside it.
 
-The document of a question is named by its tag ``src:<file stem>``, or else by holding its snippets.
+A question's tag ``src:<file stem>`` names its document; without a known one, each snippet is looked
+for in all documents, and the first that has it exactly once is taken.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 from chunk_assets.errors import ConfigurationError
 from chunk_assets.evaluation.loaders.documents import read_document
 from chunk_assets.evaluation.locate import Folded, fold, locate
-from chunk_assets.evaluation.records import Question, QuestionSet
+from chunk_assets.evaluation.records import Place, Question, QuestionSet
 
 FILE = "questions.yaml"
 _DOCUMENTS = {".md", ".txt", ".docx", ".pdf", ".html", ".xlsx", ".csv", ".pptx"}
@@ -36,16 +37,18 @@ def load(folder: Path) -> QuestionSet:
 
 def _question(entry: dict[str, Any], texts: dict[str, tuple[str, Folded]]) -> Question:
     tags = [str(t) for t in entry.get("tags", ())]
-    stem = next((t.removeprefix("src:") for t in tags if t.startswith("src:")), None)
-    snippets = [str(s) for s in entry["gold_snippets"]]
-    name, folded = texts[stem] if stem in texts else _holder(entry["id"], snippets, texts)
-    spans = tuple(locate(s, folded, f"{entry['id']} in {name}") for s in snippets)
-    alternatives = (spans,) if spans else ()
-    return Question(entry["id"], entry["query"], name, alternatives, tags[0] if tags else "", name)
+    stem = next((t.removeprefix("src:") for t in tags if t.startswith("src:")), "")
+    searched = [texts[stem]] if stem in texts else list(texts.values())
+    places = tuple(_place(str(s), searched) for s in entry["gold_snippets"])
+    alternatives = (places,) if places else ()
+    return Question(entry["id"], entry["query"], alternatives, tags[0] if tags else "", stem)
 
 
-def _holder(question: str, snippets: list[str], texts: dict[str, tuple[str, Folded]]) -> tuple[str, Folded]:
-    for name, folded in texts.values():
-        if all(fold(s).text in folded.text for s in snippets):
-            return name, folded
-    raise ConfigurationError(f"{question}: no document holds all its snippets")
+def _place(snippet: str, searched: list[tuple[str, Folded]]) -> Place:
+    faults = []
+    for name, folded in searched:
+        try:
+            return locate(snippet, folded, name)
+        except ConfigurationError as fault:
+            faults.append(str(fault))
+    raise ConfigurationError("; ".join(faults))
