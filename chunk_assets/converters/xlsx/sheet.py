@@ -21,7 +21,8 @@ _CONTENT = (
 )
 _FULL_CELL = re.compile(rb'<c((?: [rst]="[^"]*"){3})[ />]')
 # Bytes that are finished text as they are: ASCII without characters that may need care in markdown.
-_CARE = re.compile(rb"[^ !-%'-)+-;=-Z^a-z{}]|  |^ | $")
+# An underscore inside a word is no emphasis.
+_CARE = re.compile(rb"[^ !-%'-)+-;=-Z^_a-z{}]|(?<![0-9A-Za-z])_|_(?![0-9A-Za-z])|  |^ | $")
 # A number as it would be shown without a format: nothing to round, no exponent.
 _PLAIN_NUMBER = re.compile(rb"-?\d{1,15}|-?(?=[\d.]{3,16}$)(?:0|[1-9]\d*)\.\d*[1-9]")
 # Any cell with content; empty ones end in "/>".
@@ -35,6 +36,7 @@ _MERGE = re.compile(rb'<mergeCell ref="\$?([A-Z]+)\$?(\d+):\$?([A-Z]+)\$?(\d+)"'
 _COLUMN = re.compile(rb"<col\b([^>]*)/?>")
 _PAIR = re.compile(rb'([a-z]+)\s*=\s*"([^"]*)"')
 _PLACE = re.compile(rb"([A-Za-z]{1,3})\d+")
+_NUMERIC = frozenset((b"", b"n"))
 _MAX_COLUMN = 16_384
 # Shown numbers that are kept for the next cell with the same style and value.
 _CACHE = 200_000
@@ -107,8 +109,11 @@ class SheetReader:
         self._cells = _cell_pattern(order)
         self._places = tuple(order.index(name) for name in (b"r", b"s", b"t"))
         number = -1
+        if not _has_content(part):
+            return sheet
         for piece in part[max(at, 0) : end].split(b"</row>"):
-            if (match := _ROW.search(piece)) and _has_content(piece):
+            match = _ROW.search(piece)
+            if match and _has_content(piece):
                 number = self._row(sheet, match[1], piece[match.end() :], number)
             elif match:
                 number = _row_number(match[1], number)
@@ -158,11 +163,11 @@ class SheetReader:
             value = cell[3]
             if not value:
                 texts.append(finished_bytes(cell[4]))
-            elif cell[t] == b"s" or cell[t]:
-                texts.append(self._text(cell[s], cell[t], value))
-            else:
+            elif cell[t] in _NUMERIC:
                 text = shown.get((cell[s], value))
                 texts.append(self._number(cell[s], value) if text is None else text)
+            else:
+                texts.append(self._text(cell[s], cell[t], value))
         if "" in texts:
             kept = [(c, text) for c, text in zip(columns, texts, strict=True) if text]
             return [c for c, _ in kept], [text for _, text in kept]
@@ -176,7 +181,7 @@ class SheetReader:
             except (ValueError, IndexError):
                 self._lost += 1
                 return ""
-        if kind in (b"", b"n"):
+        if kind in _NUMERIC:
             text = self._shown.get((style, value))
             return self._number(style, value) if text is None else text
         if kind == b"b":
