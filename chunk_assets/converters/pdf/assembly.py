@@ -22,6 +22,9 @@ def assemble(pages: Sequence[LaidPage], outline: Mapping[str, int], limit: int) 
     """The text of all pages; stops writing once ``limit`` characters are passed."""
     lines = [piece for laid in pages for piece in laid.pieces if isinstance(piece, Line)]
     body = body_size([Block("text", [line]) for line in lines])
+    typewritten = sum(len(line.text) for line in lines if line.mono) * 5 > 2 * sum(
+        len(line.text) for line in lines
+    )
     furniture = find_furniture([(laid.page, laid.pieces) for laid in pages], body)
     for laid in pages:
         drop = furniture.drop.get(laid.page.number, set())
@@ -36,6 +39,13 @@ def assemble(pages: Sequence[LaidPage], outline: Mapping[str, int], limit: int) 
     writer = Writer(limit)
     _write(writer, pages, _known_words(lines))
     return writer, furniture
+
+
+def _as_prose(pieces: Sequence[Line | Table]) -> None:
+    """In a document set in type of fixed pitch that type is no sign of code."""
+    for piece in pieces:
+        if isinstance(piece, Line):
+            piece.mono = False
 
 
 def _known_words(lines: Sequence[Line]) -> frozenset[str]:

@@ -10,6 +10,7 @@ from chunk_assets.converters.pdf.model import Block, Line, Table, line_of
 
 BULLETS = "•◦▪▫■□●○‣⁃∙·➢➤►▶✓✔❖◆◇⬥\uf0b7\uf0a7\uf0d8\uf0fc\uf076"
 _BULLET = re.compile(rf"^(?:[{BULLETS}]|[-–—o\ue000-\uf8ff](?=\s))\s*(?=\S|$)")
+_LONE = re.compile(rf"[{BULLETS}\ue000-\uf8ff]")
 _NUMBER = re.compile(r"^(\(?(?:\d{1,3}|[a-zA-Z]|[ivxlIVXL]{1,6})[.)])\s+(?=\S)")
 _LEADER = re.compile(r"(?:\s?[.·…_]){4,}\s*")
 _ENDS = re.compile(r"[.!?:;。！？：；]['\"”’»)\]]*\d{0,2}$")
@@ -35,6 +36,37 @@ def _same_row(last: Line, piece: Line) -> bool:
     return beside and overlap > 0.5 * min(last.bottom - last.top, piece.bottom - piece.top)
 
 
+def with_bullets(lines: list[Line]) -> list[Line]:
+    """Bullets that stand alone, often written before or after all texts, put before their lines."""
+    alone = [line for line in lines if len(line.text) == 1 and _LONE.match(line.text)]
+    if not alone or len(alone) > 400:
+        return lines
+    owners: dict[int, Line] = {}
+    for bullet in alone:
+        middle = (bullet.top + bullet.bottom) / 2
+        beside = [
+            line
+            for line in lines
+            if line.top < middle < line.bottom
+            and 0 <= line.x0 - bullet.x1 < 4 * line.size
+            and len(line.text) > 1
+        ]
+        if beside:
+            owner = min(beside, key=lambda line: line.x0)
+            if owner.seq not in owners:
+                owners[owner.seq] = bullet
+    joined = {bullet.seq for bullet in owners.values()}
+    result = []
+    for line in lines:
+        if line.seq in owners:
+            merged = line_of(owners[line.seq].words + line.words)
+            merged.seq = line.seq
+            result.append(merged)
+        elif line.seq not in joined:
+            result.append(line)
+    return result
+
+
 def as_blocks(pieces: Sequence[Line | Table]) -> list[Block]:
     """Paragraphs of lines that belong together by place, size and leading; tables stand alone."""
     blocks: list[Block] = []
@@ -54,6 +86,10 @@ def as_blocks(pieces: Sequence[Line | Table]) -> list[Block]:
 
 def _new_block(line: Line) -> Block:
     text = line.text
+    if line.angle != 0:
+        return Block("note", [line])
+    if line.mono:
+        return Block("code", [line])
     if _LEADER.search(text):
         return Block("leader", [line])
     bullet = _BULLET.match(text)
@@ -87,6 +123,10 @@ def _right_edges(lines: Sequence[Line]) -> dict[int, float]:
 def _continues(block: Block, line: Line, leading: float, rights: Mapping[int, float]) -> bool:
     """Whether ``line`` goes on with the paragraph or item ``block``."""
     last = block.lines[-1]
+    if last.angle != line.angle or line.mono != (block.kind == "code"):
+        return False
+    if block.kind == "code":
+        return -2 < line.top - last.top <= 3 * last.size
     if abs(last.size - line.size) > max(0.12 * last.size, 0.6) or last.bold != line.bold:
         return _is_tail(block, last, line)
     if _starts_item(line) and not _is_hanging_number(last, line):

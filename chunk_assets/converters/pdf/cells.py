@@ -51,7 +51,9 @@ def _merge(rows: list[list[str]], index: int, step: int) -> None:
 def bulleted(rows: list[list[str]]) -> bool:
     """Whether the table is a list whose bullets stand in a column of their own."""
     marks = [row[0] for row in rows if row[0]]
-    return len(rows[0]) == 2 and len(marks) >= 2 and all(len(mark) == 1 and not mark.isalnum() for mark in marks)
+    return (
+        len(rows[0]) == 2 and len(marks) >= 2 and all(len(mark) == 1 and not mark.isalnum() for mark in marks)
+    )
 
 
 def cut_cell(words: Sequence[Word], edges: Sequence[float]) -> list[Sequence[Word]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from chunk_assets.converters.pdf.model import Box, Rule, Style
 
@@ -20,7 +21,7 @@ def relative(style: Style, angle: int) -> Style:
     """The style seen from a frame turned by ``angle``."""
     if angle == 0 or style.angle < 0:
         return style
-    return Style(style.size, style.bold, (style.angle - angle) % 360, style.flaw)
+    return replace(style, angle=(style.angle - angle) % 360)
 
 
 def turned(left: float, top: float, right: float, bottom: float, angle: int) -> Box:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from chunk_assets.converters.pdf.model import Block
 
 MAX_LEVEL = 6
+MAX_SIZES = 4
 _NUMBERED = re.compile(
     r"^(?:\d{1,2}\.?){1,5}\s|^(?:chapter|section|part|appendix|annex|item|article)\s+\S", re.IGNORECASE
 )
@@ -50,7 +51,7 @@ def mark_headings(blocks: Sequence[Block], outline: Mapping[str, int]) -> None:
             chosen.append(block)
         elif title_key(block.text) in outline or (not bold_body and _is_bold_heading(block, below, body)):
             chosen.append(block)
-    ranks = {size: rank for rank, size in enumerate(_clusters(sorted(large, reverse=True)), start=1)}
+    ranks = _ranks(large)
     for block in chosen:
         size = _rank_size(block.size)
         level = outline.get(title_key(block.text)) or _level(size, ranks)
@@ -61,12 +62,27 @@ def _rank_size(size: float) -> float:
     return round(size * 2) / 2
 
 
-def _clusters(sizes: Sequence[float]) -> list[float]:
-    return list(sizes)
+def _ranks(sizes: Counter[float]) -> dict[float, int]:
+    """Levels from 1 by size; neighbours within a tenth are one level, and there are at most four.
+
+    The least used level gives way first, to the next smaller one.
+    """
+    groups: list[list[float]] = []
+    for size in sorted(sizes, reverse=True):
+        if groups and groups[-1][0] <= size * 1.1:
+            groups[-1].append(size)
+        else:
+            groups.append([size])
+    while len(groups) > MAX_SIZES:
+        rare = min(
+            range(len(groups) - 1), key=lambda index: (sum(sizes[size] for size in groups[index]), index)
+        )
+        groups[rare : rare + 2] = [groups[rare] + groups[rare + 1]]
+    return {size: rank for rank, group in enumerate(groups, start=1) for size in group}
 
 
 def _level(size: float, ranks: Mapping[float, int]) -> int:
-    return ranks.get(size, len(ranks) + 1)
+    return ranks.get(size, max(ranks.values(), default=0) + 1)
 
 
 def _mostly_bold(blocks: Sequence[Block], body: float) -> bool:
@@ -99,7 +115,12 @@ def _is_title(block: Block, body: float) -> bool:
 def _is_bold_heading(block: Block, below: Block | None, body: float) -> bool:
     """A bold line of body size that stands alone above text."""
     text = block.text
-    if _SECTION.match(text) and len(text) <= 80 and len(block.lines) == 1 and not text.endswith((".", ";", ",", ":")):
+    if (
+        _SECTION.match(text)
+        and len(text) <= 80
+        and len(block.lines) == 1
+        and not text.endswith((".", ";", ",", ":"))
+    ):
         return below is not None and below.kind != "leader" and not _SECTION.match(below.text)
     if not block.bold or len(block.lines) > 2 or block.size < body - 0.6 or len(text) > 120:
         return False

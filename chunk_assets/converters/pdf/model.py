@@ -21,6 +21,7 @@ class Style:
     bold: bool
     angle: int
     flaw: str = ""
+    mono: bool = False
 
 
 class Box(NamedTuple):
@@ -73,7 +74,8 @@ class Line:
     """Words side by side, in reading order, with nothing but word spaces between them.
 
     ``words`` may be emptied once the layout is known, to keep long documents small; ``text`` stays.
-    ``mixed`` says that some, not all, of the letters are bold. ``first_width`` is the first word's.
+    ``mixed`` says that some, not all, of the letters are bold. ``first_width`` is the first word's;
+    ``mono`` says that all of it is in a type of fixed pitch.
     """
 
     words: list[Word]
@@ -88,6 +90,7 @@ class Line:
     angle: int
     seq: int
     first_width: float
+    mono: bool
 
 
 @dataclass(slots=True)
@@ -108,7 +111,7 @@ class Table:
 class Block:
     """A paragraph, heading, list item or table, on one page."""
 
-    kind: str  # "text", "heading", "item", "table", "note", "leader"
+    kind: str  # "text", "heading", "item", "table", "note", "leader", "code"
     lines: list[Line]
     table: Table | None = None
     level: int = 0
@@ -151,6 +154,7 @@ def line_of(words: list[Word]) -> Line:
         style.angle,
         first.seq,
         first.x1 - first.x0,
+        style.mono and (words[-1].style is style or all(word.style.mono for word in words)),
     )
 
 

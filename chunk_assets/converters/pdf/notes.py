@@ -8,8 +8,11 @@ from collections.abc import Sequence
 from chunk_assets.converters.pdf.model import Block
 
 _MARK = re.compile(
-    r"^(?:\d{1,3}|[*†‡§¶#]{1,3}|\(\d{1,3}\)|[a-z])[.)]?(?:\s|(?=[A-Z\"“(]))|^(?:notes?|sources?):?\s",
+    r"^(?:\d{1,3}|[*∗†‡§¶#]{1,3}|\(\d{1,3}\)|[a-z])[.)]?(?:\s|(?=[A-Z\"“(]))|^(?:notes?|sources?):?\s",
     re.IGNORECASE,
+)
+_CAPTION = re.compile(
+    r"(?:table|figure|fig\.|exhibit|chart|graph|box|tabelle|abbildung|tableau)\s*\S*\d", re.IGNORECASE
 )
 _OPEN_END = re.compile(r"[.!?:;。！？：；]['\"”’»)\]]*(?:\s*\d{1,3})?$")
 
@@ -37,12 +40,16 @@ def goes_on(block: Block, following: Block) -> bool:
     """Whether the paragraph ``block`` ends inside a sentence that ``following`` goes on with."""
     if block.kind not in {"text", "item"} or following.kind != "text":
         return False
-    if abs(block.size - following.size) > 0.6 or len(block.text) < 40:
+    if abs(block.size - following.size) > 0.6 or len(block.text) < 40 or _CAPTION.match(block.text):
         return False
-    start = following.text[:1]
     if _OPEN_END.search(block.text):
         return False
-    return start.islower() or (block.text.endswith(("-", ",")) and not start.isdigit())
+    start = following.text[:1]
+    if start.islower() or (block.text.endswith(("-", ",")) and not start.isdigit()):
+        return True
+    last = block.lines[-1]
+    full = last.x1 > max(line.x1 for line in block.lines) - 1.5 * last.size
+    return full and len(block.lines) >= 3 and len(following.lines) >= 2 and not block.bold and start.isalnum()
 
 
 def notes_last(blocks: list[Block], following: Block | None) -> list[Block]:

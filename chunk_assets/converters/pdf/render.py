@@ -52,12 +52,27 @@ def block_markdown(block: Block, known: Collection[str]) -> str:
     """The markdown of one block that is no table."""
     if block.kind == "leader":
         return paragraph(without_leader(block.text))
+    if block.kind == "code":
+        return code(block)
     text = join_lines([line.text for line in block.lines], known)
     if block.kind == "heading":
         return f"{'#' * block.level} {escaped(text)}"
     if block.kind == "item":
         return f"{'  ' * block.indent}{block.marker} {escaped(strip_marker(block, text))}".rstrip()
     return paragraph(text)
+
+
+def code(block: Block) -> str:
+    """Lines of fixed pitch: a fence with the indents kept; a single line is prose."""
+    left = min(line.x0 for line in block.lines)
+    if len(block.lines) == 1:
+        return paragraph(block.text)
+    width = max(block.lines[0].size, 4.0) * 0.6
+    rows = [" " * min(round((line.x0 - left) / width), 40) + line.text for line in block.lines]
+    fence = "```"
+    while any(fence in row for row in rows):
+        fence += "`"
+    return "\n".join([fence, *rows, fence])
 
 
 class Writer:

@@ -9,6 +9,8 @@ from chunk_assets.converters.pdf.model import Style
 from chunk_assets.converters.pdf.native import native
 
 _BOLD_NAME = re.compile(rb"bold|black|heavy|demi|[-,]b[di]?$|cmbx", re.IGNORECASE)
+_MONO_NAME = re.compile(rb"mono|courier|consol|typewriter|cmtt|menlo|[-,]code", re.IGNORECASE)
+_FIXED_PITCH = 1
 _FORCE_BOLD = 1 << 18
 _INVISIBLE_MODES = frozenset({3, 7})
 _STROKED_TOO = 2
@@ -23,10 +25,10 @@ class StyleReader:
         self._page = text_page
         self._native = native()
         self._styles: dict[int, Style] = {}
-        self._shared: dict[tuple[float, bool, int, str], Style] = {}
+        self._shared: dict[tuple[float, bool, int, str, bool], Style] = {}
         self._last_key: tuple[int | None, float, int, int] | None = None
-        self._last = (0.0, False, 0)
-        self._fonts: dict[int, bool] = {}
+        self._last = (0.0, False, 0, False)
+        self._fonts: dict[int, tuple[bool, bool]] = {}
         self._matrix = (ctypes.c_float * 6)()
         self._matrix_at = ctypes.addressof(self._matrix)
         self._color = (ctypes.c_uint * 4)()
@@ -51,7 +53,7 @@ class StyleReader:
 
     def _read(self, found: int, index: int, height: float, line: int) -> Style:
         if not found:
-            return self._style(0.0, False, 0, "")
+            return self._style(0.0, False, 0, "", False)
         call = self._native
         mode = call.render_mode(found)
         key = (call.font(found), height, line, mode)
@@ -61,29 +63,32 @@ class StyleReader:
             a, b, c, d, _, _ = self._matrix
             scale = abs(d) if b == 0.0 == c else (c * c + d * d) ** 0.5 or abs(a)
             size = abs(round(call.font_size(self._page, index) * scale * 4) / 4)
-            self._last = size, self._bold(key[0] or 0, index) or mode == _STROKED_TOO, angle_of(a, b, d)
-        size, bold, angle = self._last
-        return self._style(size, bold, angle, self._flaw(found, mode, size))
+            bold, mono = self._font(key[0] or 0, index)
+            self._last = size, bold or mode == _STROKED_TOO, angle_of(a, b, d), mono
+        size, bold, angle, mono = self._last
+        return self._style(size, bold, angle, self._flaw(found, mode, size), mono)
 
-    def _style(self, size: float, bold: bool, angle: int, flaw: str) -> Style:
-        key = (size, bold, angle, flaw)
+    def _style(self, size: float, bold: bool, angle: int, flaw: str, mono: bool) -> Style:
+        key = (size, bold, angle, flaw, mono)
         style = self._shared.get(key)
         if style is None:
-            style = self._shared[key] = Style(size, bold, angle, flaw)
+            style = self._shared[key] = Style(size, bold, angle, flaw, mono)
         return style
 
-    def _bold(self, font: int, index: int) -> bool:
-        heavy = self._fonts.get(font)
-        if heavy is None:
+    def _font(self, font: int, index: int) -> tuple[bool, bool]:
+        """Whether a font is bold, and whether it is of fixed pitch."""
+        known = self._fonts.get(font)
+        if known is None:
             call = self._native
             name = ctypes.create_string_buffer(256)
             call.font_name(font, ctypes.addressof(name), 256)
-            forced = max(call.font_flags(font), 0) & _FORCE_BOLD
-            heavy = (
-                call.weight(self._page, index) >= 600 or bool(forced) or bool(_BOLD_NAME.search(name.value))
+            flags = max(call.font_flags(font), 0)
+            bold = (
+                call.weight(self._page, index) >= 600 or flags & _FORCE_BOLD or _BOLD_NAME.search(name.value)
             )
-            self._fonts[font] = heavy
-        return heavy
+            mono = flags & _FIXED_PITCH or _MONO_NAME.search(name.value)
+            known = self._fonts[font] = bool(bold), bool(mono)
+        return known
 
     def _flaw(self, found: int, mode: int, size: float) -> str:
         if mode in _INVISIBLE_MODES:
