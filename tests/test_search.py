@@ -1,0 +1,258 @@
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+import pytest
+from small_home import TOPICS, chunk_rows, many_rows, write_home
+
+from chunk_assets.embedders import load_embedder
+from chunk_assets.errors import ConfigurationError
+from chunk_assets.search import MODES, open_index
+from chunk_assets.search.passages import highlight
+from chunk_assets.search.ranking import best, fused
+from chunk_assets.search.words import words_of
+
+QUESTION = "How long is the notice period of the lease?"
+
+
+@pytest.fixture(scope="module")
+def static():
+    return load_embedder("static")
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory, static) -> Path:
+    lease = chunk_rows(
+        "lease",
+        [
+            {"text": "This lease is for an office.", "page_start": 1, "page_end": 1},
+            {
+                "text": "It starts in May. The lease may be ended with a notice period of ninety days.",
+                "page_start": 1,
+                "page_end": 2,
+                "heading_path": ["Lease", "Termination"],
+                "context": "Lease > Termination",
+            },
+            {"text": "The rent is paid monthly.", "page_start": 2, "page_end": 2},
+        ],
+        company="Acme",
+        filing_date=date(2024, 3, 1),
+        tags=["contract", "legal"],
+        metadata={"desk": "north"},
+    )
+    notes = chunk_rows(
+        "notes",
+        [{"text": text} for text in TOPICS if "lease" not in text],
+        company="Other",
+        filing_date=date(2023, 1, 1),
+        metadata={"desk": "south"},
+    )
+    target = tmp_path_factory.mktemp("home")
+    return write_home(
+        target,
+        {("contracts", "0"): lease, ("contracts", "1"): notes, ("memos", "0"): many_rows(4, 8)},
+        static,
+    )
+
+
+@pytest.fixture(scope="module")
+def index(home):
+    return open_index(home, "contracts")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_passage_that_answers_comes_first_with_all_that_a_reader_needs(index, mode):
+    hit = index.search(QUESTION, k=1, mode=mode, join=False)[0]
+    assert hit.chunk_id == "lease_chunk_0001"
+    assert (hit.document_id, hit.source) == ("lease", "contracts")
+    assert hit.pages == (1, 2)
+    assert hit.heading_path == ("Lease", "Termination")
+    assert hit.payload["company"] == "Acme"
+    assert hit.payload["desk"] == "north"
+    marked = hit.text[hit.highlight.start : hit.highlight.end]
+    assert marked == "The lease may be ended with a notice period of ninety days."
+
+
+def test_dense_scores_are_the_exact_cosines_in_order(index, static):
+    query = static.embed_query(QUESTION).astype(np.float64)
+    cosines = index.rows.vectors.astype(np.float64) @ query
+    ranked = index.ranked(QUESTION, len(index), "dense")
+    assert [row for row, _ in ranked] == list(np.argsort(-cosines, kind="stable"))
+    np.testing.assert_allclose([score for _, score in ranked], np.sort(cosines)[::-1], atol=1e-6)
+
+
+def test_bm25_finds_only_rows_with_a_word_of_the_query(index):
+    assert [h.chunk_id for h in index.search("Rotterdam flood", mode="bm25")] == ["notes_chunk_0003"]
+    assert index.search("zyzzyva", mode="bm25") == []
+
+
+def test_context_is_searched_as_well_as_text(index):
+    hits = index.search("termination", mode="bm25", join=False)
+    assert [hit.chunk_id for hit in hits] == ["lease_chunk_0001"]
+
+
+@pytest.mark.parametrize(
+    ("filters", "documents"),
+    [
+        ({"company": "Acme"}, {"lease"}),
+        ({"company": ["Acme", "Other"]}, {"lease", "notes"}),
+        ({"tags": "legal"}, {"lease"}),
+        ({"desk": "south"}, {"notes"}),
+        ({"filing_date": ">=2024-01-01"}, {"lease"}),
+        ({"filing_date": "<2024-01-01"}, {"notes"}),
+        ({"filing_date": "2024-03-01", "company": "Other"}, set()),
+        ({"company": "acme"}, set()),
+    ],
+)
+def test_filters_leave_only_what_they_name(index, filters, documents):
+    for mode in MODES:
+        found = {
+            hit.document_id for hit in index.search("lease warehouse days", k=20, mode=mode, filters=filters)
+        }
+        assert found == documents
+
+
+def test_an_unknown_filter_names_the_known_ones(index):
+    with pytest.raises(ConfigurationError, match=r"unknown filter 'colour'; known: .*company.*desk"):
+        index.search("x", filters={"colour": "red"})
+
+
+def test_an_unknown_mode_names_the_known_ones(index):
+    with pytest.raises(ConfigurationError, match="unknown mode 'magic'; known: bm25, dense, hybrid"):
+        index.search("x", mode="magic")
+
+
+def test_a_source_is_searched_alone_or_with_the_others(home):
+    assert {hit.source for hit in open_index(home).search("notice period lease", k=30)} == {
+        "contracts",
+        "memos",
+    }
+    with pytest.raises(ConfigurationError, match=r"source 'nope'; known: contracts, memos"):
+        open_index(home, "nope")
+
+
+def test_an_empty_home_says_what_to_do(tmp_path):
+    with pytest.raises(ConfigurationError, match="run first"):
+        open_index(tmp_path)
+
+
+def overlapping(tmp_path, static):
+    text = "Alpha one. Bravo two. Charlie three. Delta four. Echo five."
+    spans = [(0, 21), (11, 36), (22, 48), (49, 59)]
+    rows = chunk_rows("d", [{"text": text[a:b], "start_char": a} for a, b in spans])
+    return text, open_index(write_home(tmp_path, {("s", "0"): rows}, static))
+
+
+def test_chunks_that_touch_are_joined_and_their_overlap_is_said_once(tmp_path, static):
+    text, index = overlapping(tmp_path, static)
+    hits = index.search("bravo charlie", mode="bm25", k=5)
+    assert [hit.text for hit in hits] == ["Alpha one. Bravo two. Charlie three. Delta four."]
+    assert text[hits[0].start_char : hits[0].end_char] == hits[0].text
+    assert hits[0].chunk_ids == ("d_chunk_0000", "d_chunk_0001", "d_chunk_0002")
+    assert hits[0].chunk_id == "d_chunk_0001"
+
+
+def test_unjoined_hits_say_no_character_twice(tmp_path, static):
+    text, index = overlapping(tmp_path, static)
+    hits = index.search("bravo charlie", mode="bm25", k=5, join=False)
+    assert [hit.text for hit in hits] == ["Bravo two. Charlie three.", "Alpha one. ", " Delta four."]
+    assert all(text[hit.start_char : hit.end_char] == hit.text for hit in hits)
+
+
+def test_neighbours_are_added_on_both_sides_but_not_across_documents(tmp_path, static):
+    _, index = overlapping(tmp_path, static)
+    (hit,) = index.search("echo", mode="bm25", neighbours=1)
+    assert hit.chunk_ids == ("d_chunk_0002", "d_chunk_0003")
+    assert hit.text == "Charlie three. Delta four.\n\nEcho five."
+
+
+def test_a_budget_of_tokens_is_never_exceeded_and_fills_up(index):
+    for budget in (5, 12, 25, 60):
+        hits = index.search("notice period days lease", k=50, mode="hybrid", budget=budget)
+        assert sum(hit.tokens for hit in hits) <= budget
+    assert sum(hit.tokens for hit in index.search("days", k=50, budget=40)) > 20
+
+
+def test_equal_scores_are_ordered_by_chunk_id():
+    ranks = np.array([3, 0, 2, 1])
+    scores = np.array([1.0, 1.0, 2.0, 1.0])
+    assert best(scores, ranks, 3, None).tolist() == [2, 1, 3]
+    assert best(scores, ranks, 2, np.array([True, True, False, True])).tolist() == [1, 3]
+    assert [row for row, _ in fused({"a": [0, 1], "b": [1, 0]}, ranks)] == [1, 0]
+
+
+def test_the_same_question_gets_the_same_answer_whatever_the_order_of_batches(tmp_path, static):
+    rows = many_rows(6, 8)
+    first = {("s", str(i)): [row for row in rows if int(row["document_id"][-1]) % 2 == i] for i in (0, 1)}
+    one = open_index(write_home(tmp_path / "one", first, static))
+    two = open_index(write_home(tmp_path / "two", {("s", "9"): rows[::-1]}, static))
+    for mode in MODES:
+        assert one.search("dividend days", k=9, mode=mode) == two.search("dividend days", k=9, mode=mode)
+
+
+def test_changed_tables_are_seen_and_an_unchanged_home_is_not_read_again(tmp_path, static):
+    rows = many_rows(2, 4)
+    home = write_home(tmp_path, {("s", "0"): rows}, static)
+    folder = open_index(home).rows.folder
+    assert open_index(home).rows.folder == folder
+    write_home(home, {("s", "0"): rows[:4]}, static)
+    assert len(open_index(home)) == 4
+
+
+def test_old_copies_do_not_pile_up(tmp_path, static):
+    for count in range(1, 8):
+        open_index(write_home(tmp_path, {("s", "0"): many_rows(count, 2)}, static)).search(
+            "days", mode="bm25"
+        )
+    assert len(list((tmp_path / "state" / "search").iterdir())) == 4
+
+
+def test_vectors_of_two_models_are_not_compared(tmp_path, static):
+    write_home(tmp_path, {("a", "0"): many_rows(1, 2)}, static, "m1")
+    write_home(tmp_path, {("b", "0"): many_rows(1, 2)}, static, "m2")
+    with pytest.raises(ConfigurationError, match="one source at a time"):
+        open_index(tmp_path)
+    assert len(open_index(tmp_path, "a")) == 2
+
+
+def test_an_embedder_other_than_the_tables_is_refused(home):
+    with pytest.raises(ConfigurationError, match="model_id is"):
+        open_index(home, embedder=load_embedder("hash", dimension=256))
+
+
+def test_the_embedder_is_found_by_what_the_tables_say(tmp_path):
+    hashed = load_embedder("hash", dimension=12)
+    index = open_index(write_home(tmp_path, {("s", "0"): many_rows(1, 8)}, hashed))
+    exact = f"{TOPICS[3]} Item 0 3."
+    assert index.search(exact, k=1, mode="dense", join=False)[0].text == exact
+
+
+def test_a_chunk_without_a_vector_is_still_found_by_its_words(tmp_path, static):
+    home = write_home(tmp_path, {("s", "0"): many_rows(1, 8)}, static)
+    (home / "tables/embeddings/source=s/slice=0/part-0.parquet").unlink()
+    index = open_index(home)
+    assert index.search("Rotterdam", k=1, mode="bm25", join=False)[0].chunk_id == "doc_000_chunk_0004"
+    with pytest.raises(ConfigurationError, match="no vectors yet"):
+        index.search("Rotterdam", mode="dense")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("The Policies of Buses", ["policy", "buse"]),
+        ("4.1 million, 1,234.50 and 10-K", ["4.1", "million", "1,234.50", "10", "k"]),
+        ("東京タワー", ["東", "京", "タ", "ワ", "ー"]),
+        ("Straße STRASSE", ["strasse", "strasse"]),
+        ("gas glass status lenses", ["gas", "glass", "status", "lense"]),
+        ("", []),
+    ],
+)
+def test_words_are_the_same_for_passages_and_queries(text, words):
+    assert words_of(text) == words
+
+
+def test_the_highlight_of_a_text_without_the_words_is_its_first_sentence():
+    assert highlight("  One here. Two there.", frozenset({"zebra"})).start == 2
+    assert highlight("", frozenset()).end == 0
