@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import csv
-import io
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from chunk_assets.converters import encoding, grid, media
 from chunk_assets.converters.base import Converter, Options
 from chunk_assets.converters.markup import clean_text, escape_cell, escape_text
 from chunk_assets.errors import DocumentFailure
 from chunk_assets.records import Converted
+
+if TYPE_CHECKING:
+    import _csv
 
 _DELIMITERS = ",\t;|^~:"
 _NAMES = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "pipe", ":": "colon", " ": "blank"}
@@ -33,7 +36,7 @@ _TYPED = re.compile(
 # Characters that may need an escape or a tidy-up inside a cell; rows without them are only joined.
 _SUSPECT = re.compile(r"[\\`*_<&~\[\]|\n\t\xa0\u2000-\u200a\u202f\u205f\u3000]|  |^ | $| \x1f|\x1f ")
 # Rows in which an unclosed quote may be looked for again before the quotes are taken as characters.
-_RESTARTS = 3
+_RESTARTS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,7 @@ class _Dialect:
     delimiter: str
     quote: str = '"'
     escape: str | None = None
+    loose: bool = False  # blanks between a delimiter and a quote
 
 
 def convert(data: bytes, options: Options) -> Converted:
@@ -113,7 +117,7 @@ def _candidates(sample: str) -> Iterator[_Dialect]:
     """Dialects that the sample could have, the likelier first, since a tie keeps the first."""
     delimiters = [d for d in _DELIMITERS if d in sample]
     for delimiter in delimiters:
-        yield _Dialect(delimiter)
+        yield _Dialect(delimiter, loose=f'{delimiter} "' in sample)
     for delimiter in delimiters:
         if f"\\{delimiter}" in sample or '\\"' in sample:
             yield _Dialect(delimiter, escape="\\")
@@ -125,7 +129,7 @@ def _candidates(sample: str) -> Iterator[_Dialect]:
 
 def _score(sample: str, dialect: _Dialect) -> float:
     rows: list[list[str]] = []
-    for row in _reader(sample, dialect):
+    for row in _reader(sample.splitlines(keepends=True), dialect):
         if any(row):
             rows.append(row)
         if len(rows) >= _SAMPLE_ROWS:
@@ -142,14 +146,14 @@ def _score(sample: str, dialect: _Dialect) -> float:
     return pattern_score * max(typed / len(cells), 0.001)
 
 
-def _reader(text: str, dialect: _Dialect) -> Iterator[list[str]]:
+def _reader(lines: Iterable[str], dialect: _Dialect, *, strict: bool = False) -> _csv.Reader:
     return csv.reader(
-        io.StringIO(text, newline=""),
+        lines,
         delimiter=dialect.delimiter,
         quotechar=dialect.quote,
         escapechar=dialect.escape,
-        doublequote=True,
-        skipinitialspace=f"{dialect.delimiter} {dialect.quote}" in text[:_SAMPLE_CHARS],
+        skipinitialspace=dialect.loose,
+        strict=strict,
     )
 
 
@@ -157,59 +161,45 @@ def _reader(text: str, dialect: _Dialect) -> Iterator[list[str]]:
 
 
 def _rows(text: str, dialect: _Dialect, warnings: list[str]) -> Iterator[list[str]]:
-    """All rows. A quote that is never closed would swallow the rest: its line is read without quotes."""
-    for _ in range(_RESTARTS):
-        start, swallowed = 0, False
-        reader = _LineCounter(text, dialect)
-        for row, first, last in reader.rows():
-            if last - first > 1 and reader.at_end and _unclosed(text, first, dialect):
-                start, swallowed = first, True
-                break
-            yield row
-        if not swallowed:
+    """All rows. A quote that is never closed would swallow the next rows: its line is read without quotes."""
+    lines = text.splitlines(keepends=True)
+    start = restarts = 0
+    while start < len(lines) and restarts < _RESTARTS:
+        swallowed = yield from _rows_until_swallowed(lines[start:], dialect)
+        if swallowed is None:
             return
-        line, text = _cut(text, start)
-        warnings.append(f"a quote is never closed: {line[:60].strip()!r} was read without quotes")
-        yield from csv.reader([line], delimiter=dialect.delimiter, quoting=csv.QUOTE_NONE)
-    yield from csv.reader(io.StringIO(text), delimiter=dialect.delimiter, quoting=csv.QUOTE_NONE)
+        start += swallowed
+        warnings.append(f"a quote is not closed; read without quotes: {lines[start][:60].strip()}")
+        yield from _bare_rows(lines[start : start + 1], dialect)
+        start += 1
+        restarts += 1
+    yield from _bare_rows(lines[start:], dialect)
 
 
-class _LineCounter:
-    """Rows with the numbers of their first and last line (from 0, half open)."""
-
-    def __init__(self, text: str, dialect: _Dialect) -> None:
-        self._text = text
-        self._dialect = dialect
-        self._lines = text.count("\n") + (not text.endswith("\n"))
-        self.at_end = False
-
-    def rows(self) -> Iterator[tuple[list[str], int, int]]:
-        reader = _reader(self._text, self._dialect)
-        first = 0
-        for row in reader:
-            last: int = reader.line_num  # type: ignore[attr-defined]  # csv.reader has it; Iterator has not
-            self.at_end = last >= self._lines
-            yield row, first, last
-            first = last
+def _rows_until_swallowed(lines: list[str], dialect: _Dialect) -> Generator[list[str], None, int | None]:
+    """Rows up to the one that swallows others; returns the number of its first line."""
+    reader = _reader(lines, dialect)
+    first, width = 0, 0
+    for row in reader:
+        last = reader.line_num
+        if last - first > 1 and _swallows(lines[first:last], dialect, width):
+            return first
+        yield row
+        first, width = last, width or len(row)
+    return None
 
 
-def _unclosed(text: str, first: int, dialect: _Dialect) -> bool:
-    """Whether the record from line ``first`` to the end has a quote that nothing closes."""
-    record = text.split("\n", first)[first] if first else text
+def _swallows(lines: list[str], dialect: _Dialect, width: int) -> bool:
+    """Whether a record over several lines has bad quotes, and its second line would be a row by itself."""
     try:
-        list(csv.reader(
-            io.StringIO(record, newline=""), delimiter=dialect.delimiter, quotechar=dialect.quote,
-            escapechar=dialect.escape, strict=True,
-        ))  # fmt: skip
-    except csv.Error as error:
-        return "unexpected end" in str(error)
+        list(_reader(lines, dialect, strict=True))
+    except csv.Error:
+        return width < 2 or any(len(row) == width for row in _bare_rows(lines[1:2], dialect))
     return False
 
 
-def _cut(text: str, line: int) -> tuple[str, str]:
-    """Line number ``line`` and everything after it."""
-    parts = text.split("\n", line + 1)
-    return parts[line], parts[line + 1] if len(parts) > line + 1 else ""
+def _bare_rows(lines: Iterable[str], dialect: _Dialect) -> Iterator[list[str]]:
+    return csv.reader(lines, delimiter=dialect.delimiter, quoting=csv.QUOTE_NONE)
 
 
 # -- markdown ------------------------------------------------------------------------------------

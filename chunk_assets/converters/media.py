@@ -37,7 +37,7 @@ JPEG = "image/jpeg"
 GIF = "image/gif"
 TIFF = "image/tiff"
 
-# Media type → module of its converter. Macro-enabled and template variants are sniffed as the plain type.
+# Media type → module of its converter. Sniffing answers with the plain type for the variants at the end.
 CONVERTER_OF: Mapping[str, str] = MappingProxyType(
     {
         PDF: "pdf",
@@ -53,6 +53,9 @@ CONVERTER_OF: Mapping[str, str] = MappingProxyType(
         TEXT: "plain_text",
         PPTX: "pptx",
         EMAIL: "email",
+        "application/vnd.ms-word.document.macroenabled.12": "docx",
+        "application/vnd.openxmlformats-officedocument.wordprocessingml.template": "docx",
+        "application/xhtml+xml": "html",
     }
 )
 # What a person calls the types that are recognised but not read.
