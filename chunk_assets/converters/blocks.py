@@ -82,6 +82,13 @@ class Inline:
         """A page starts here."""
         self._pieces.append(PAGE)
 
+    def ends_with_break(self) -> bool:
+        """Whether the last thing added, blanks aside, is a line break."""
+        for piece in reversed(self._pieces):
+            if stripped := piece.rstrip(" "):
+                return stripped.endswith("\n")
+        return False
+
     def last_character(self) -> str:
         """The last plain character, empty at the start and after finished markdown."""
         return self._pieces[-1][-1:] if self._pieces else ""

@@ -41,7 +41,8 @@ def collapse_spaces(text: str) -> str:
 
 _SPECIAL = re.compile(r"[\\`*_<&~\]\[]")
 _BACKSLASH = re.compile(r"\\(?=[!-/:-@\[-`{-~]|\n|$)")
-_TAG = re.compile(r"<(?=[A-Za-z/!?][^<>]*>)")
+# What looks like a tag; addresses in angle brackets are links for a parser too, and lose nothing.
+_TAG = re.compile(r"<(?=[A-Za-z/!?][^<>]*>)(?![\w.+-]+@[\w.-]+>|https?://[^\s<>]+>|mailto:[^\s<>]+>)")
 _ENTITY = re.compile(r"&(?=#?[0-9A-Za-z]{1,31};)")
 _LINK_END = re.compile(r"\](?=\()")
 _FOOTNOTE = re.compile(r"\[(?=\^)")
@@ -203,6 +204,7 @@ def code_span(code: str) -> str:
 
 
 _BRACKET = re.compile(r"(?<!\\)[\[\]]")
+_FILE_NAME = re.compile(r"\S+\.(?:png|jpe?g|gif|bmp|tiff?|svg|emf|wmf|webp)", re.IGNORECASE)
 _URL_UNSAFE = re.compile(r"[\s<>()\\]")
 
 
@@ -215,9 +217,26 @@ def link(label: str, target: str) -> str:
     if not target or not label.strip() or label.strip() == target:
         return label or target
     if label.count("[") != label.count("]"):
-        label = _BRACKET.sub(r"\\\g<0>", label)
-    safe = _URL_UNSAFE.sub(lambda m: "".join(f"%{byte:02X}" for byte in m[0].encode()), target)
-    return f"[{label}]({safe})"
+        label = _BRACKET.sub(_escaped, label)
+    return f"[{label}]({_URL_UNSAFE.sub(_percent, target)})"
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return f"\\{match[0]}"
+
+
+def _percent(match: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in match[0].encode())
+
+
+def image(text: str, name: str) -> str:
+    """``![text](name)`` for an image with alternative text; empty when the text is empty or a file name."""
+    text = collapse_spaces(clean_text(text).replace("\n", " ")).strip()
+    if not text or text == name or _FILE_NAME.fullmatch(text):
+        return ""
+    safe = _URL_UNSAFE.sub(_percent, clean_text(name).strip()) or "image"
+    label = escape_inline(text, partial=True)
+    return f"![{_BRACKET.sub(_escaped, label) if label.count('[') != label.count(']') else label}]({safe})"
 
 
 _SUPERSCRIPTS = str.maketrans("0123456789+-=", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼")

@@ -6,7 +6,7 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from chunk_assets.converters.charts import chart_blocks, diagram_blocks
-from chunk_assets.converters.markup import clean_text, collapse_spaces, escape_inline, link
+from chunk_assets.converters.markup import image
 from chunk_assets.converters.ooxml import SHORT, attribute, child
 
 if TYPE_CHECKING:
@@ -72,8 +72,7 @@ def _add_picture(drawing: etree._Element, picture: etree._Element, inline: Inlin
     identifier = attribute(picture, "embed") or attribute(picture, "link") or attribute(picture, "id")
     found = state.relationships.get(identifier or "")
     target = posixpath.basename(found.target.replace("\\", "/")) if found else ""
-    label = escape_inline(text, partial=True)
-    inline.markdown(f"!{link(label, target or 'image')}")
+    inline.markdown(image(text, target))
     return True
 
 
@@ -87,9 +86,8 @@ def _alternative(drawing: etree._Element, picture: etree._Element) -> str:
         else:
             continue
         if text and text.strip():
-            return collapse_spaces(clean_text(text).replace("\n", " ")).strip()
-    title = attribute(picture, "title") if SHORT[picture.tag] == "v:imagedata" else None
-    return collapse_spaces(clean_text(title or "").replace("\n", " ")).strip()
+            return text
+    return (attribute(picture, "title") or "") if SHORT[picture.tag] == "v:imagedata" else ""
 
 
 _PARTS = {"c:chart": ("id", chart_blocks), "dgm:relIds": ("dm", diagram_blocks)}

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from chunk_assets.converters.docx.numerals import numeral
 from chunk_assets.converters.markup import clean_text
+from chunk_assets.converters.numerals import numeral
 from chunk_assets.converters.ooxml import SHORT, attribute, child, is_on, value
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from chunk_assets.converters.docx.numerals import roman
+from chunk_assets.converters.numerals import roman
 from chunk_assets.converters.ooxml import child, is_on
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from chunk_assets.converters.blocks import PAGE, Block, table_block
-from chunk_assets.converters.markup import cell_markdown
+from chunk_assets.converters.blocks import Block
+from chunk_assets.converters.cells import MAX_SPAN, cell_text, grid_blocks, repeated
 from chunk_assets.converters.ooxml import SHORT, attribute, child, value
 
 if TYPE_CHECKING:
@@ -14,10 +14,6 @@ if TYPE_CHECKING:
 
     from lxml import etree
 
-# A document may claim any span; no real table has more columns than a sheet of this width.
-_MAX_SPAN = 1024
-# A value merged over rows is repeated in each of them, since a row is read alone; long text is not.
-_MAX_REPEATED = 200
 # A cell of more text than this holds a part of the page rather than a value.
 _LAYOUT_CHARS = 2_000
 _WRAPPERS = {"w:sdt", "w:sdtContent", "w:customXml", "w:ins", "w:moveTo", "w:smartTag"}
@@ -42,15 +38,6 @@ def table_blocks(table: etree._Element, read_cell: Callable[[etree._Element], li
     if count == 1 or (count <= 4 and any(_size(cell) > _LAYOUT_CHARS for row in filled for cell in row)):
         return [block for row in filled for cell in row for block in cell.blocks]
     return grid_blocks(_grid(rows))
-
-
-def grid_blocks(grid: list[list[str]]) -> list[Block]:
-    """A grid of finished cells as a pipe table; empty rows and columns left out."""
-    kept = [row for row in grid if any(row)]
-    width = max(map(len, kept), default=0)
-    used = [at for at in range(width) if any(at < len(row) and row[at] for row in kept)]
-    rows = [[row[at] if at < len(row) else "" for at in used] for row in kept]
-    return [table_block(rows)] if rows else []
 
 
 def _size(cell: Cell) -> int:
@@ -96,7 +83,7 @@ def _merge(settings: etree._Element | None) -> str:
 
 
 def _span(text: str | None, default: int) -> int:
-    return min(int(text), _MAX_SPAN) if text and text.isdigit() and len(text) < 9 else default
+    return min(int(text), MAX_SPAN) if text and text.isdigit() and len(text) < 9 else default
 
 
 def _grid(rows: list[list[Cell]]) -> list[list[str]]:
@@ -110,24 +97,7 @@ def _grid(rows: list[list[Cell]]) -> list[list[str]]:
             if cell.merge == "continue":
                 text = text or above.get(at, "")
             elif cell.merge == "restart":
-                above[at] = text.replace(PAGE, "") if len(text) <= _MAX_REPEATED else ""
+                above[at] = repeated(text)
             line += [text, *[""] * (max(cell.span, 1) - 1)]
         grid.append(line)
     return grid
-
-
-def cell_text(blocks: tuple[Block, ...] | list[Block]) -> str:
-    """The blocks of a cell in one line; a nested table as its rows, with slashes between cells."""
-    return "<br>".join(filter(None, map(_flat, blocks)))
-
-
-def _flat(block: Block) -> str:
-    if block.kind != "table":
-        return cell_markdown(block.text.lstrip("# ") if block.kind == "heading" else block.text)
-    lines = [line for at, line in enumerate(block.text.split("\n")) if at != 1]
-    return "<br>".join(_flat_row(line) for line in lines)
-
-
-def _flat_row(line: str) -> str:
-    cells = line.replace("\\|", "\ufdd2").strip(f"{PAGE}| ").split(" | ")
-    return " / ".join(cell.strip() for cell in cells if cell.strip()).replace("\ufdd2", "\\|")

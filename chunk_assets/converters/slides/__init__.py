@@ -1,0 +1,1 @@
+"""Reading the slides of presentations."""

@@ -1,0 +1,1 @@
+"""Reading HTML for every converter that meets it: web pages, filings, mail bodies."""
