@@ -83,7 +83,7 @@ class _Engine:
     ) -> list[ChunkSpan]:
         if not markdown.strip():
             return []
-        layout = self._layout(TextDocument(markdown, self.splitter), embed)
+        layout = self._layout(TextDocument(markdown, self.splitter, records=self.strategy.records), embed)
         pieces = complete(layout, self.strategy.split(layout, self.parameters))
         return Finisher(layout, self.strategy, self.model_counts(layout)).chunks(pieces)
 

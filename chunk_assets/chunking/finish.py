@@ -108,4 +108,4 @@ class Finisher:
                 sizes[name] = sizes.get(name, 0) + length
             block += 1
         kind = max(sizes, key=lambda name: sizes[name]) if sizes else "prose"
-        return "row" if kind == "table" and self.strategy.name == "row" else kind
+        return "row" if kind == "table" and self.strategy.records else kind

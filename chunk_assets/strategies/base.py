@@ -91,7 +91,7 @@ class Strategy:
     """One way to cut. ``version`` goes up whenever a boundary for any input can move.
 
     ``split(layout, parameters)`` returns the pieces in reading order. ``promise`` is one sentence
-    for the documentation.
+    for the documentation. ``records``: it wants delimited text laid out as a table.
     """
 
     name: str
@@ -99,3 +99,4 @@ class Strategy:
     parameters: type[Parameters]
     split: Callable[[Layout, Any], list[Piece]]
     promise: str
+    records: bool = False

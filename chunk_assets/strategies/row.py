@@ -47,4 +47,4 @@ def _block_of(layout: Layout, offsets: NDArray[np.int64]) -> NDArray[np.int64]:
     return at
 
 
-ROW = Strategy("row", 1, Row, split, "One table row a chunk, with the column names as context.")
+ROW = Strategy("row", 1, Row, split, "One table row a chunk, with the column names as context.", records=True)

@@ -9,6 +9,7 @@ import numpy as np
 
 from chunk_assets.records import Page
 from chunk_assets.text import sentences, spans
+from chunk_assets.text.delimited import as_table
 from chunk_assets.text.markdown import kinds, structure
 
 if TYPE_CHECKING:
@@ -26,9 +27,11 @@ _WHOLE = (kinds.TABLE, kinds.HTML_TABLE, kinds.FENCE, kinds.HTML, kinds.FRONT_MA
 class TextDocument:
     """The text, its blocks, headings and sentences. Pure: equal text and splitter, equal answers."""
 
-    def __init__(self, markdown: str, splitter: str = "rules") -> None:
+    def __init__(self, markdown: str, splitter: str = "rules", *, records: bool = False) -> None:
+        """``records``: text without tables that is made of delimited records counts as a table."""
         self.markdown = markdown
         self.splitter = splitter
+        self._records = records
 
     @cached_property
     def points(self) -> NDArray[Any]:
@@ -37,7 +40,9 @@ class TextDocument:
 
     @cached_property
     def _structure(self) -> tuple[kinds.Blocks, tuple[Heading, ...]]:
-        return structure(self.markdown, self.points)
+        blocks, headings = structure(self.markdown, self.points)
+        table = as_table(self.markdown) if self._records and not len(blocks.tables) else None
+        return (blocks, headings) if table is None else (table, ())
 
     @property
     def blocks(self) -> kinds.Blocks:

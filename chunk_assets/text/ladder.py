@@ -24,7 +24,10 @@ _TABLES = (kinds.TABLE, kinds.HTML_TABLE)
 _CLOSERS = ",;:|/&?!)]}>=、，；：。！？"
 # How far back a place after punctuation is looked for in text without spaces.
 _LOOK_BACK = 160
+# A token is at least one byte. One of many characters is so rare that longer spans need not be counted.
+_TOKENS_PER_CHAR, _CHARS_PER_TOKEN = 4, 16
 _LINE = re.compile(r"\r\n|[\n\r\f]")
+_WHITE = re.compile(r"\s*")
 _CELL = re.compile(r"<t[hd]\b", re.IGNORECASE)
 
 
@@ -56,13 +59,23 @@ class Room:
 
     def furthest(self, start: int, stop: int) -> int:
         """A grapheme border up to which about as much as fits; at least one grapheme away."""
-        end = min([stop, *(index.furthest(start, most) for index, most in self.bounds)])
+        end = stop
         if self.max_chars and end - start > self.max_chars:
             end = graphemes.safe_cut(self.text, start + self.max_chars)
+        for index, most in self.bounds:
+            if _is_over(index, start, end, most):
+                end = min(end, index.furthest(start, most))
         if self.max_words:
             words = self.text[start:end].split(None, self.max_words)
             end -= len(words[-1]) if len(words) > self.max_words else 0
         return end if end > start else _next_grapheme(self.text, start, stop)
+
+
+def _is_over(index: TokenIndex, start: int, end: int, most: int) -> bool:
+    """Whether the span surely or probably has more than ``most`` tokens; cheap for long spans."""
+    if _TOKENS_PER_CHAR * (end - start) <= most:
+        return False
+    return end - start > _CHARS_PER_TOKEN * most or index.count(start, end) > most
 
 
 def _next_grapheme(text: str, start: int, stop: int) -> int:
@@ -74,16 +87,23 @@ def _next_grapheme(text: str, start: int, stop: int) -> int:
 
 def cuts(room: Room, start: int, end: int, kind: int) -> Iterator[tuple[int, int]]:
     """The offsets at which ``text[start:end]``, in a block of ``kind``, is cut, with their ranks."""
-    start += len(room.text[start:end]) - len(room.text[start:end].lstrip())
+    start = _visible(room.text, start, end)
     rungs = list(_rungs(room.text, start, end, kind))
-    while not room.fits(start, end):
+    while start < end:
         stop = room.furthest(start, end)
+        if stop >= end and room.fits(start, end):
+            return
         at, rank = _best(room, rungs, start, stop, end)
-        if at >= end:
+        start = _visible(room.text, at, end)
+        if start >= end:
             return
         yield at, rank
-        rest = room.text[at:end]
-        start = at + len(rest) - len(rest.lstrip()) if rest[:1].isspace() else at
+
+
+def _visible(text: str, start: int, end: int) -> int:
+    """The first character at or after ``start`` that is no white space."""
+    found = _WHITE.match(text, start, end)
+    return found.end() if found else start
 
 
 def _rungs(text: str, start: int, end: int, kind: int) -> Iterator[tuple[int, Sequence[int]]]:
