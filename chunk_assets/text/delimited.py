@@ -56,8 +56,6 @@ def _records(text: str, delimiter: str) -> Iterator[tuple[int, int, int]]:
     """Start, end and number of fields of each record that is not blank; stops at a ragged one."""
     mark = re.escape(delimiter)
     field = re.compile(rf'[ \t]*"(?:[^"]|"")*"[ \t]*(?={mark}|[\r\n]|$)|[^{mark}\r\n]*')
-        rf'[ \t]*"(?:[^"]|"")*"[ \t]*(?={re.escape(delimiter)}|[\r\n]|$)|[^{re.escape(delimiter)}\r\n]*'
-    )
     at = len(text) - len(text.lstrip("\ufeff"))
     expected = 0
     while at < len(text):
