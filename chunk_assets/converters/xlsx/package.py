@@ -46,6 +46,7 @@ class Package:
         self._limits = limits
         self._names = {name.replace("\\", "/").lstrip("/").lower(): name for name in self._archive.namelist()}
         self._workbook = self._workbook_part()
+        self._targets = self._relations(self._workbook)
         self._main = self.part(self._workbook)
         self.date1904 = bool(_DATE1904.search(self._main))
 
@@ -58,7 +59,7 @@ class Package:
 
     def sheets(self) -> Iterator[SheetEntry]:
         """Worksheets in the order of the workbook; chart and dialog sheets have no cells."""
-        targets = self._relations(self._workbook)
+        targets = self._targets
         for number, match in enumerate(_SHEET.finditer(self._main), 1):
             relation = attribute(match[1], b"id") or ""
             target = targets.get(relation, f"xl/worksheets/sheet{number}.xml")
@@ -67,7 +68,7 @@ class Package:
 
     def strings(self) -> list[str]:
         """The shared strings as finished cells."""
-        part = self.part(self._beside("sharedStrings.xml"))
+        part = self.part(self._beside("sharedstrings.xml"))
         strings = []
         for match in _STRING.finditer(part):
             plain, rich = match[1], match[2]
@@ -87,7 +88,9 @@ class Package:
         }
 
     def _beside(self, name: str) -> str:
-        return posixpath.join(posixpath.dirname(self._workbook), name)
+        """The part of this name that the workbook relates to, in whatever folder."""
+        related = (target for target in self._targets.values() if target.lower().endswith(name))
+        return next(related, posixpath.join(posixpath.dirname(self._workbook), name))
 
     def _workbook_part(self) -> str:
         for target in self._relations("").values():

@@ -17,7 +17,7 @@ _ROW = re.compile(rb"<row\b([^>]*)>")
 _ATTRIBUTES = {b"r": rb' r="([A-Z]+)\d+"', b"s": rb'(?: s="(\d+)")?', b"t": rb'(?: t="(\w+)")?'}
 _CONTENT = (
     rb">(?:<f[^>]*/>|<f[^>]*>[^<]*</f>)?"
-    rb'(?:<v>([^<]*)</v>|<is><t(?: xml:space="preserve")?>([^<]*)</t></is>)</c>'
+    rb'(?:<v>([^<]+)</v>|<is><t(?: xml:space="preserve")?>([^<]*)</t></is>)</c>'
 )
 _FULL_CELL = re.compile(rb'<c((?: [rst]="[^"]*"){3})[ />]')
 # Bytes that are finished text as they are: ASCII without characters that may need care in markdown.

@@ -1,0 +1,463 @@
+"""Workbooks as people make them, and as attackers do."""
+
+from __future__ import annotations
+
+import io
+import time
+import zipfile
+from datetime import date, datetime, timedelta
+from datetime import time as clock
+
+import openpyxl
+import pytest
+from openpyxl.styles import Font
+
+from chunk_assets.converters.base import Limits, Options
+from chunk_assets.converters.xlsx import XLSX
+from chunk_assets.converters.xlsx.dates import date_text, is_date_format
+from chunk_assets.converters.xlsx.numbers import general, renderer
+from chunk_assets.errors import DocumentFailure
+from chunk_assets.records import Converted
+
+
+def saved(book: openpyxl.Workbook) -> bytes:
+    stream = io.BytesIO()
+    book.save(stream)
+    return stream.getvalue()
+
+
+def convert(book: openpyxl.Workbook | bytes, limits: Limits | None = None) -> Converted:
+    data = book if isinstance(book, bytes) else saved(book)
+    return XLSX.convert(data, Options(limits=limits or Limits()))
+
+
+def lines(book: openpyxl.Workbook | bytes) -> list[str]:
+    return convert(book).markdown.splitlines()
+
+
+def one_sheet(*rows: list[object], formats: dict[str, str] | None = None) -> openpyxl.Workbook:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    for row in rows:
+        sheet.append(row)
+    for place, code in (formats or {}).items():
+        sheet[place].number_format = code
+    return book
+
+
+def patched(data: bytes, part: str, change) -> bytes:
+    """The package with one part rewritten by ``change``."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as new:
+        for name in old.namelist():
+            new.writestr(name, change(old.read(name)) if name == part else old.read(name))
+        if part not in old.namelist():
+            new.writestr(part, change(b""))
+    return stream.getvalue()
+
+
+def raw_sheet(body: str, strings: str = "", root: str = "worksheet") -> bytes:
+    """A package whose one sheet has exactly this XML in its sheetData."""
+    data = saved(one_sheet(["x"]))
+    space = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    sheet = f'<worksheet xmlns="{space}"><sheetData>{body}</sheetData></worksheet>'.encode()
+    data = patched(data, "xl/worksheets/sheet1.xml", lambda _: sheet)
+    table = f'<sst xmlns="{space}">{strings}</sst>'.encode()
+    return patched(data, "xl/sharedStrings.xml", lambda _: table)
+
+
+# -- sheets ------------------------------------------------------------------------------------------
+
+
+def test_every_sheet_is_a_section_with_its_name():
+    book = one_sheet(["a", "b"], [1, 2])
+    book.create_sheet("Costs | 2024").append(["c", "d"])
+    assert [line for line in lines(book) if line.startswith("#")] == ["## Sheet", "## Costs | 2024"]
+
+
+@pytest.mark.parametrize("state", ["hidden", "veryHidden"])
+def test_a_hidden_sheet_is_converted_and_named_hidden(state):
+    book = one_sheet(["a", "b"], [1, 2])
+    secret = book.create_sheet("Salaries")
+    secret.append(["Ann", 100])
+    secret.sheet_state = state
+    converted = convert(book)
+    assert "## Salaries (hidden)" in converted.markdown
+    assert "Ann" in converted.markdown
+    assert "sheet 'Salaries' is hidden" in converted.warnings
+
+
+def test_hidden_rows_and_columns_are_converted_and_named():
+    book = one_sheet(["a", "b", "c"], [1, 2, 3], [4, 5, 6], [7, 8, 9])
+    book.active.row_dimensions[3].hidden = True
+    book.active.column_dimensions["B"].hidden = True
+    converted = convert(book)
+    assert "| 4 | 5 | 6 |" in converted.markdown
+    assert converted.warnings == ("sheet 'Sheet': hidden rows 3", "sheet 'Sheet': hidden columns 2")
+
+
+def test_a_workbook_without_cells_keeps_its_sheet_names_and_says_so():
+    converted = convert(openpyxl.Workbook())
+    assert (converted.markdown, converted.status) == ("## Sheet\n", "ok")
+    assert converted.warnings == ("1 of 1 sheets have no cells with text",)
+
+
+def test_properties_are_facts_and_not_text():
+    book = one_sheet(["a", "b"], [1, 2])
+    book.properties.title, book.properties.creator = "Plan & budget", "Ann"
+    converted = convert(book)
+    assert (converted.facts["title"], converted.facts["author"]) == ("Plan & budget", "Ann")
+    assert "Plan" not in converted.markdown
+
+
+# -- tables ------------------------------------------------------------------------------------------
+
+
+def test_titles_stand_above_the_table_and_the_header_below_them_is_found():
+    book = one_sheet(
+        ["PROGRESS"], [], ["Task", None, "Owner"], ["Design", None, "Ana"], ["Build", None, "Bo"]
+    )
+    assert lines(book)[2:] == [
+        "PROGRESS",
+        "",
+        "| Task | Owner |",
+        "| --- | --- |",
+        "| Design | Ana |",
+        "| Build | Bo |",
+    ]
+
+
+def test_two_tables_below_each_other_keep_their_own_headers():
+    book = one_sheet(["a", "b"], ["x", 1], [], ["Name", "City"], ["Ann", "Oslo"])
+    assert [line for line in lines(book) if line == "| --- | --- |"] == ["| --- | --- |"] * 2
+
+
+def test_two_tables_side_by_side_are_told_apart():
+    left, right = ["Item", "Cost"], ["Name", "Age"]
+    book = one_sheet([*left, None, *right], ["Pen", 1, None, "Ann", 30], ["Ink", 2, None, "Bo", 40])
+    text = convert(book).markdown
+    assert "| Item | Cost |" in text
+    assert "| Ann | 30 |" in text
+
+
+def test_a_blank_column_inside_a_table_does_not_tear_its_rows():
+    book = one_sheet(["Item", "2022", None, 2023, 2024], ["Revenue", 5, None, 6, 7], ["Costs", 3, None, 4, 5])
+    assert "| Revenue | 5 | 6 | 7 |" in lines(book)
+
+
+def test_rows_after_a_blank_row_go_on_under_the_same_header():
+    book = one_sheet(["name", "count"], ["v1", 1], ["v2", 2], [], [], ["v3", 3], ["v4", 4])
+    assert lines(book)[2:] == ["| name | count |", "| --- | --- |", *(f"| v{n} | {n} |" for n in range(1, 5))]
+
+
+def test_a_value_merged_over_rows_is_carried_down():
+    book = one_sheet(["Region", "Quarter", "Sales"], ["North", "Q1", 10], [None, "Q2", 20], [None, "Q3", 30])
+    book.active.merge_cells("A2:A4")
+    assert "| North | Q3 | 30 |" in lines(book)
+
+
+def test_a_header_of_two_rows_becomes_one_name_for_each_column():
+    book = one_sheet(["Region", "Sales", None], [None, 2022, 2023], ["North", 5, 6], ["South", 7, 8])
+    book.active.merge_cells("A1:A2")
+    book.active.merge_cells("B1:C1")
+    assert lines(book)[2] == "| Region | Sales 2022 | Sales 2023 |"
+
+
+def test_a_title_merged_over_the_whole_width_is_written_once():
+    book = one_sheet(["Sales 2024", None, None], ["a", "b", "c"], [1, 2, 3])
+    book.active.merge_cells("A1:C1")
+    assert convert(book).markdown.count("Sales 2024") == 1
+
+
+def test_figures_without_a_header_are_not_taken_for_one():
+    assert "| 1 | 2 | 3 |" in lines(one_sheet([1, 2, 3], [4, 5, 6], [7, 8, 9]))[4:]
+
+
+def test_pipes_and_newlines_stay_in_their_cell():
+    assert lines(one_sheet(["a", "b"], ["x|y", "one\ntwo"]))[4] == r"| x\|y | one<br>two |"
+
+
+# -- values ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "code", "shown"),
+    [
+        (0.125, "0.0%", "12.5%"),
+        (0.5, "0%", "50%"),
+        (1234567.891, "#,##0.00", "1,234,567.89"),
+        (2500, '"$"#,##0.00', "$2500.00"),
+        (15000, "#,##0", "15000"),
+        (-1234.5, "#,##0.00_);(#,##0.00)", "(1234.50)"),
+        (1234.5, "[$€-407] #,##0.00", "€ 1234.50"),
+        (1234.5, "#,##0.00 [$kr-414]", "1234.50 kr"),
+        (12.3, "000.00", "012.30"),
+        (0.0000125, "0.00E+00", "1.25E-05"),
+        (1.25, "# ?/?", "1 1/4"),
+        (1234567, '0.0,,"M"', "1.2M"),
+        (25.4, '0.00"°"', "25.40°"),
+        (2.5, "0", "3"),
+        (0.285, "0.00", "0.29"),
+        (1000.5577, "0.0000#", "1000.5577"),
+        (5, '[>=10]"many";[<10]"few"', "few"),
+        (0, '#,##0;-#,##0;"-"', "-"),
+        (-5, "0;0", "5"),
+        (42, ";;;", "42"),
+        (3.0, "General", "3"),
+        (0.1 + 0.2, "General", "0.3"),
+        (1e-7, "General", "1E-07"),
+        (date(2024, 3, 14), "d-mmm-yy", "2024-03-14"),
+        (datetime.fromisoformat("2024-03-14T09:30"), "m/d/yy h:mm", "2024-03-14 09:30:00"),
+        (clock(14, 5), "h:mm AM/PM", "14:05:00"),
+        (timedelta(hours=30, minutes=5), "[h]:mm:ss", "30:05:00"),
+        (True, "General", "TRUE"),
+        ("=SUM(1)", "@", "=SUM(1)"),
+    ],
+)
+def test_a_value_reads_as_its_cell_shows_it(value, code, shown):
+    book = one_sheet(["name", "value"], ["x", None])
+    cell = book.active["B2"]
+    cell.value = value
+    if isinstance(value, str):
+        cell.data_type = "s"
+    cell.number_format = code
+    assert lines(book)[4] == f"| x | {shown} |"
+
+
+def test_dates_of_the_1904_calendar_are_right():
+    book = one_sheet(["when", "what"], [date(2016, 10, 3), "x"])
+    book.epoch = openpyxl.utils.datetime.CALENDAR_MAC_1904
+    assert "2016-10-03" in convert(book).markdown
+
+
+@pytest.mark.parametrize(("serial", "expected"), [(1, "1900-01-01"), (59, "1900-02-28"), (61, "1900-03-01")])
+def test_the_first_days_of_1900_are_counted_as_spreadsheets_do(serial, expected):
+    assert date_text(serial, "yyyy-mm-dd", date1904=False) == expected
+
+
+@pytest.mark.parametrize(
+    "code", ["[Red]0.00", "General", '0 "days"', "#,##0.00_);[Red](#,##0.00)", "0.00E+00", "@"]
+)
+def test_number_formats_are_no_dates(code):
+    assert not is_date_format(code)
+
+
+@pytest.mark.parametrize("code", ["d.m.yy", "[$-409]mmmm d, yyyy;@", "h:mm", "yyyy", "mm:ss.0", "[h]:mm"])
+def test_date_formats_are_dates(code):
+    assert is_date_format(code)
+
+
+@pytest.mark.parametrize(
+    "code", ["", ";", '"', "[", "\\", "_", "0.0.0", "%%%", "[>]0", "E+", "?/", "0" * 500, "[$]"]
+)
+def test_malformed_formats_still_show_the_number(code):
+    render = renderer(code)
+    assert (render(12.5) if render else general(12.5)).strip()
+
+
+def test_errors_are_shown():
+    body = '<row r="1"><c r="A1" t="e"><v>#DIV/0!</v></c><c r="B1" t="e"><v>#N/A</v></c></row>'
+    assert "#DIV/0!" in convert(raw_sheet(body)).markdown
+
+
+def test_formulas_are_their_stored_values():
+    body = (
+        '<row r="1"><c r="A1"><f>1+2</f><v>3</v></c><c r="B1" t="str"><f>"a"&amp;"b"</f><v>ab</v></c></row>'
+    )
+    assert "| 3 | ab |" in convert(raw_sheet(body)).markdown
+
+
+def test_a_formula_without_a_stored_value_is_shown_and_named():
+    converted = convert(one_sheet(["item", "value"], ["tax", 7], ["sum", "=SUM(B2:B2)"]))
+    assert "| sum | =SUM(B2:B2) |" in converted.markdown
+    assert converted.warnings == ("sheet 'Sheet': 1 formulas without a stored value (B3)",)
+
+
+def test_rich_text_is_joined_and_readings_are_left_out():
+    strings = "<si><r><t>To</t></r><r><t>kyo</t></r><rPh sb='0' eb='1'><t>reading</t></rPh></si>"
+    text = convert(raw_sheet('<row r="1"><c r="A1" t="s"><v>0</v></c></row>', strings)).markdown
+    assert "Tokyo" in text
+    assert "reading" not in text
+
+
+def test_escaped_control_characters_leave_no_trace():
+    strings = "<si><t>ABC_x000D_\nDEF_x0007_</t></si>"
+    text = convert(raw_sheet('<row r="1"><c r="A1" t="s"><v>0</v></c></row>', strings)).markdown
+    assert "ABC<br>DEF" in text
+    assert "_x0" not in text
+
+
+# -- forms of the same XML ---------------------------------------------------------------------------
+
+FORMS = {
+    "usual": '<row r="1"><c r="A1" s="0" t="s"><v>0</v></c><c r="B1"><v>7</v></c></row>',
+    "other order": '<row r="1"><c t="s" s="0" r="A1"><v>0</v></c><c s="0" r="B1"><v>7</v></c></row>',
+    "no places": '<row><c t="s"><v>0</v></c><c><v>7</v></c></row>',
+    "inline": '<row r="1"><c r="A1" t="inlineStr"><is><t>name</t></is></c><c r="B1" t="n"><v>7</v></c></row>',
+    "white space": '<row r="1">\n <c r="A1" t="s">\n  <v>0</v>\n </c>\n <c r="B1"><v>7</v></c>\n</row>',
+    "more attributes": '<row r="1"><c r="A1" t="s" cm="1"><v>0</v></c><c r="B1" ph="1"><v>7</v></c></row>',
+    "comments": '<row r="1"><!-- <c r="Z1"/> --><c r="A1" t="s"><v>0</v></c><c r="B1"><v>7</v></c></row>',
+    "single quotes": "<row r='1'><c r='A1' t='s'><v>0</v></c><c r='B1'><v>7</v></c></row>",
+    "empty cells": '<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1"><v>7</v></c><c r="C1" s="0"/></row>',
+    "cdata": '<row r="1"><c r="A1" t="str"><v><![CDATA[name]]></v></c><c r="B1"><v>7</v></c></row>',
+}
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS.keys())
+def test_every_way_to_write_a_row_reads_the_same(form):
+    assert "| name | 7 |" in convert(raw_sheet(form, "<si><t>name</t></si>")).markdown
+
+
+def test_prefixed_names_read_the_same():
+    def prefixed(part: bytes) -> bytes:
+        return (
+            part.replace(b"<", b"<x:")
+            .replace(b"<x:/", b"</x:")
+            .replace(b"<x:?", b"<?")
+            .replace(b"xmlns=", b"xmlns:x=")
+        )
+
+    data = saved(one_sheet(["a", "b"], ["c", 2]))
+    for part in ("xl/worksheets/sheet1.xml", "xl/sharedStrings.xml", "xl/workbook.xml", "xl/styles.xml"):
+        data = patched(data, part, prefixed)
+    assert "| c | 2 |" in convert(data).markdown
+
+
+def test_utf_16_parts_read_the_same():
+    def wide(part: bytes) -> bytes:
+        return (
+            part.replace(b"encoding='UTF-8'", b"").replace(b'encoding="UTF-8"', b"").decode().encode("utf-16")
+        )
+
+    assert (
+        "| c | 2 |"
+        in convert(patched(saved(one_sheet(["a", "b"], ["c", 2])), "xl/worksheets/sheet1.xml", wide)).markdown
+    )
+
+
+# -- hostile and damaged ----------------------------------------------------------------------------
+
+
+def failure(data: bytes, limits: Limits | None = None) -> DocumentFailure:
+    with pytest.raises(DocumentFailure) as caught:
+        convert(data, limits)
+    return caught.value
+
+
+def test_strings_that_are_missing_make_the_result_partial():
+    converted = convert(raw_sheet('<row r="1"><c r="A1" t="s"><v>5</v></c><c r="B1"><v>7</v></c></row>'))
+    assert converted.status == "partial"
+    assert "1 cells" in converted.reason
+    assert "7" in converted.markdown
+
+
+def test_a_zip_without_a_workbook_is_broken():
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("readme.txt", "hello")
+    assert failure(stream.getvalue()).status == "broken"
+
+
+@pytest.mark.parametrize(
+    "part", ["xl/worksheets/sheet1.xml", "xl/sharedStrings.xml", "xl/styles.xml", "xl/workbook.xml"]
+)
+def test_entity_bombs_are_refused(part):
+    bomb = b'<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>'
+    data = patched(saved(one_sheet(["a"])), part, lambda old: bomb + old.split(b"?>")[-1])
+    assert failure(data).status == "unsafe"
+
+
+def test_a_zip_bomb_is_refused_at_once():
+    data = patched(saved(one_sheet(["a"])), "xl/worksheets/sheet1.xml", lambda _: b" " * 60_000_000)
+    started = time.process_time()
+    assert failure(data).status == "unsafe"
+    assert time.process_time() - started < 0.5
+
+
+def test_one_long_string_in_many_cells_does_not_fill_the_memory():
+    cells = "".join(f'<row r="{n}"><c r="A{n}" t="s"><v>0</v></c></row>' for n in range(1, 5_000))
+    data = raw_sheet(cells, f"<si><t>{'x' * 1_000_000}</t></si>")
+    assert failure(data).status == "too_large"
+
+
+def test_merged_areas_do_not_multiply_a_long_text_without_bound():
+    book = one_sheet(["x" * 30_000, "b"], *[[None, n] for n in range(3_000)])
+    book.active.merge_cells("A1:A3001")
+    assert failure(saved(book)).status == "too_large"
+
+
+def test_a_dimension_that_lies_costs_nothing():
+    def lie(part: bytes) -> bytes:
+        return part.replace(b'ref="A1:B2"', b'ref="A1:XFD1048576"')
+
+    data = patched(saved(one_sheet(["k", "v"], ["only", 1])), "xl/worksheets/sheet1.xml", lie)
+    started = time.process_time()
+    assert "| only | 1 |" in convert(data).markdown
+    assert time.process_time() - started < 1
+
+
+def test_cells_in_the_far_corners_cost_nothing():
+    body = '<row r="1"><c r="A1"><v>1</v></c></row><row r="1048576"><c r="XFD1048576"><v>2</v></c></row>'
+    assert len(convert(raw_sheet(body)).markdown) < 100
+
+
+def test_a_hundred_thousand_styled_blank_rows_leave_no_lines():
+    body = "".join(f'<row r="{n}"><c r="A{n}" s="0"/></row>' for n in range(2, 100_000))
+    assert len(convert(raw_sheet('<row r="1"><c r="A1"><v>1</v></c></row>' + body)).markdown) < 100
+
+
+def test_a_wide_sheet_is_one_table():
+    text = convert(one_sheet([f"c{n}" for n in range(3_000)], list(range(3_000)))).markdown
+    assert "c2999" in text
+    assert len(text.splitlines()) == 5
+
+
+def test_fifty_thousand_merged_areas_are_read_in_a_moment():
+    cells = "".join(f'<row r="{n}"><c r="A{n}"><v>{n}</v></c></row>' for n in range(1, 50_001))
+    merges = "".join(f'<mergeCell ref="A{n}:B{n}"/>' for n in range(1, 50_001))
+    data = raw_sheet(cells)
+    data = patched(
+        data,
+        "xl/worksheets/sheet1.xml",
+        lambda part: part.replace(
+            b"</sheetData>", b"</sheetData><mergeCells>" + merges.encode() + b"</mergeCells>"
+        ),
+    )
+    started = time.process_time()
+    convert(data)
+    assert time.process_time() - started < 5
+
+
+def test_time_grows_in_proportion_to_the_rows():
+    def seconds(count: int) -> float:
+        body = "".join(
+            f'<row r="{n}"><c r="A{n}" t="s"><v>{n % 50}</v></c><c r="B{n}"><v>{n}.5</v></c></row>'
+            for n in range(1, count)
+        )
+        data = raw_sheet(body, "".join(f"<si><t>name {n}</t></si>" for n in range(50)))
+        started = time.process_time()
+        convert(data)
+        return time.process_time() - started
+
+    seconds(100)
+    assert seconds(40_000) < 12 * max(seconds(10_000), 0.02)
+
+
+# -- other containers --------------------------------------------------------------------------------
+
+
+def test_encrypted_old_workbooks_are_named_so(shared):
+    data = (shared / "corpus/other/msoffcrypto-tool__rc4cryptoapi_password.xls").read_bytes()
+    assert failure(data).status == "encrypted"
+
+
+def test_old_workbooks_are_read(shared):
+    text = convert((shared / "corpus/other/markitdown__test.xls").read_bytes()).markdown
+    assert "| 89 | 82 | 100 | 12 |" in text
+
+
+def test_bold_or_not_makes_no_difference():
+    book = one_sheet(["a", "b"], ["c", 2])
+    plain = convert(book).markdown
+    book.active["A1"].font = Font(bold=True)
+    assert convert(book).markdown == plain
