@@ -21,31 +21,29 @@ _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 def assemble(pages: Sequence[LaidPage], outline: Mapping[str, int], limit: int) -> tuple[Writer, Furniture]:
     """The text of all pages; stops writing once ``limit`` characters are passed."""
     lines = [piece for laid in pages for piece in laid.pieces if isinstance(piece, Line)]
-    body = body_size([Block("text", [line]) for line in lines])
-    typewritten = sum(len(line.text) for line in lines if line.mono) * 5 > 2 * sum(
-        len(line.text) for line in lines
-    )
+    body = body_size(lines)
+    _unmark_code(lines)
     furniture = find_furniture([(laid.page, laid.pieces) for laid in pages], body)
     for laid in pages:
         drop = furniture.drop.get(laid.page.number, set())
-        laid.blocks = as_blocks(
-            [piece for piece in laid.pieces if isinstance(piece, Table) or piece.seq not in drop]
-        )
+        kept = [piece for piece in laid.pieces if isinstance(piece, Table) or piece.seq not in drop]
+        laid.blocks = as_blocks(kept)
         box = laid.page.box
         mark_notes(laid.blocks, body, box.bottom, box.bottom - box.top)
         laid.pieces = []
-    mark_headings([block for laid in pages for block in laid.blocks], outline)
+    mark_headings([block for laid in pages for block in laid.blocks], body, outline)
     _place_notes(pages)
     writer = Writer(limit)
     _write(writer, pages, _known_words(lines))
     return writer, furniture
 
 
-def _as_prose(pieces: Sequence[Line | Table]) -> None:
-    """In a document set in type of fixed pitch that type is no sign of code."""
-    for piece in pieces:
-        if isinstance(piece, Line):
-            piece.mono = False
+def _unmark_code(lines: Sequence[Line]) -> None:
+    """In a document set mostly in type of fixed pitch that type is no sign of code."""
+    fixed = sum(len(line.text) for line in lines if line.mono)
+    if fixed * 5 > 2 * sum(len(line.text) for line in lines):
+        for line in lines:
+            line.mono = False
 
 
 def _known_words(lines: Sequence[Line]) -> frozenset[str]:
@@ -75,16 +73,19 @@ def _write(writer: Writer, pages: Sequence[LaidPage], known: frozenset[str]) -> 
     last: Block | None = None
     for laid in pages:
         writer.page(laid.page.number)
-        for block in laid.blocks:
-            _write_block(writer, last, block, known)
+        for index, block in enumerate(laid.blocks):
+            _write_block(writer, last, block, known, index == 0)
             last = block
             if writer.full:
                 return
 
 
-def _write_block(writer: Writer, last: Block | None, block: Block, known: frozenset[str]) -> None:
+def _write_block(
+    writer: Writer, last: Block | None, block: Block, known: frozenset[str], first: bool
+) -> None:
     if block.table is not None:
-        rest = _same_table(last.table, block.table) if last is not None and last.table is not None else None
+        above = last.table if last is not None and first else None
+        rest = _same_table(above, block.table) if above is not None else None
         if rest is not None:
             writer.write("\n" + table_markdown(rest, header=False) if rest.rows else "")
         else:
@@ -113,7 +114,7 @@ def _gap(last: Block | None, block: Block) -> str:
 
 def _same_table(above: Table, below: Table) -> Table | None:
     """The rows of ``below`` if it goes on with ``above`` on the next page, without a repeated header."""
-    if len(above.rows[0]) != len(below.rows[0]) or above.ruled != below.ruled or below.top > above.top + 1e9:
+    if len(above.rows[0]) != len(below.rows[0]) or above.ruled != below.ruled:
         return None
     if any(abs(x - y) > 12 for x, y in zip(above.edges, below.edges, strict=False)):
         return None

@@ -31,6 +31,7 @@ class _Reading:
     doubtful: list[int] = field(default_factory=list)
     hidden: dict[str, int] = field(default_factory=dict)
     words: int = 0
+    letters: int = 0
 
 
 def convert(data: bytes, options: Options) -> Converted:
@@ -52,7 +53,7 @@ def _convert(data: bytes, options: Options) -> Converted:
             raise DocumentFailure(
                 "too_large", f"{count} pages are over the limit of {options.limits.max_pages}"
             )
-        reading = _read_pages(document, count)
+        reading = _read_pages(document, count, options.limits.max_output_chars)
         facts = facts_of(document)
         outline = outline_levels(document)
     _check(reading, count)
@@ -79,7 +80,8 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def _read_pages(document: Any, count: int) -> _Reading:
+def _read_pages(document: Any, count: int, limit: int) -> _Reading:
+    """All pages, laid out; raises ``too_large`` as soon as their letters are over ``limit``."""
     reading = _Reading()
     for index in range(count):
         try:
@@ -90,6 +92,8 @@ def _read_pages(document: Any, count: int) -> _Reading:
             reading.failed.append(index + 1)
             text = PageText(index + 1, Box(0.0, 0.0, 1.0, 1.0), [])
         _note(reading, text)
+        if reading.letters > limit:
+            raise DocumentFailure("too_large", f"the text is over the limit of {limit} characters")
         reading.pages.append(lay_out(text))
     return reading
 
@@ -97,6 +101,7 @@ def _read_pages(document: Any, count: int) -> _Reading:
 def _note(reading: _Reading, page: PageText) -> None:
     letters = sum(len(word.text) for word in page.words)
     reading.words += len(page.words)
+    reading.letters += letters
     for reason, number in page.hidden.items():
         reading.hidden[reason] = reading.hidden.get(reason, 0) + number
     if (

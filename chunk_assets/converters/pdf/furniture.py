@@ -26,13 +26,6 @@ class Furniture:
     heads: list[str] = field(default_factory=list)
 
 
-def _zone(page: PageText, line: Line) -> str:
-    height = page.box.bottom - page.box.top
-    if line.bottom < page.box.top + _ZONE * height:
-        return "head"
-    return "foot" if line.top > page.box.bottom - _ZONE * height else ""
-
-
 def find_furniture(pages: list[tuple[PageText, list[Line | Table]]], body_size: float) -> Furniture:
     """Lines that repeat in the margins of a document of two or more pages.
 
@@ -41,36 +34,69 @@ def find_furniture(pages: list[tuple[PageText, list[Line | Table]]], body_size: 
     """
     found = Furniture()
     groups: dict[tuple[str, str], list[tuple[int, Line]]] = defaultdict(list)
-    for page, lines in pages:
-        for line in _margin_lines(page, lines):
-            key = _DIGITS.sub("#", line.text).strip().lower()
-            groups[_zone(page, line), key].append((page.number, line))
-    count = len(pages)
+    alone = set()
+    for page, pieces in pages:
+        margins = _margin_lines(page, pieces)
+        if len(margins) == len(pieces):
+            alone.add(page.number)
+        for zone, line in margins:
+            groups[zone, _DIGITS.sub("#", line.text).strip().lower()].append((page.number, line))
     for (_, key), places in groups.items():
-        _judge(found, key, places, count, body_size)
+        _judge(found, key, places, len(pages), body_size, alone)
     found.heads = list(dict.fromkeys(found.heads))
     return found
 
 
-def _margin_lines(page: PageText, lines: list[Line | Table]) -> list[Line]:
-    margin = [
-        line for line in lines if isinstance(line, Line) and _zone(page, line) and len(line.text) <= 160
+def _margin_lines(page: PageText, pieces: list[Line | Table]) -> list[tuple[str, Line]]:
+    """The outermost lines at the top and bottom, up to three heights, that a gap parts from the text."""
+    height = page.box.bottom - page.box.top
+    top, bottom = page.box.top + _ZONE * height, page.box.bottom - _ZONE * height
+    lines = [
+        piece for piece in pieces if isinstance(piece, Line) and piece.angle == 0 and len(piece.text) <= 160
     ]
-    top = sorted((line for line in margin if _zone(page, line) == "head"), key=lambda line: line.top)[:4]
-    bottom = sorted((line for line in margin if _zone(page, line) == "foot"), key=lambda line: -line.bottom)[
-        :4
+    heads = sorted((line for line in lines if line.bottom < top), key=lambda line: line.top)
+    feet = sorted((line for line in lines if line.top > bottom), key=lambda line: -line.bottom)
+    return [("head", line) for line in _outer(heads, pieces, 1)] + [
+        ("foot", line) for line in _outer(feet, pieces, -1)
     ]
-    return top + bottom
 
 
-def _judge(found: Furniture, key: str, places: list[tuple[int, Line]], count: int, body_size: float) -> None:
+def _outer(margin: list[Line], pieces: list[Line | Table], way: int) -> list[Line]:
+    """The lines before the first gap of more than half a line; none when that is over three rows."""
+    if not margin:
+        return []
+    spans = sorted((p.top, p.bottom) if way > 0 else (-p.bottom, -p.top) for p in pieces)
+    edge, rows = spans[0][1], 1
+    for start, end in spans:
+        if start > edge + 0.55 * margin[0].size:
+            break
+        if start > edge - 0.4 * margin[0].size:
+            rows += 1
+        edge = max(edge, end)
+    if rows > 3:
+        return []
+    return [line for line in margin if (line.bottom if way > 0 else -line.top) <= edge]
+
+
+def _judge(
+    found: Furniture,
+    key: str,
+    places: list[tuple[int, Line]],
+    count: int,
+    body_size: float,
+    alone: set[int],
+) -> None:
+    """Add the lines to what is dropped if they are page numbers or running heads.
+
+    Pages in ``alone`` have nothing but such lines; there only page numbers go.
+    """
     numbers = [(page, line) for page, line in places if _PAGE_NUMBER.match(line.text)]
     pages = Counter(page for page, _ in places)
     if numbers and count >= 2 and len(pages) >= 2:
         for page, line in numbers:
             found.drop[page].add(line.seq)
         return
-    if len(pages) < 4 or len(pages) * 10 < count * 3:
+    if not _repeats(places, len(pages), count):
         return
     if not any(char.isalpha() for char in key) or places[0][1].size > 1.25 * body_size:
         return
@@ -79,4 +105,13 @@ def _judge(found: Furniture, key: str, places: list[tuple[int, Line]], count: in
         return
     found.heads.append(places[0][1].text)
     for page, line in places[1:]:
-        found.drop[page].add(line.seq)
+        if page not in alone:
+            found.drop[page].add(line.seq)
+
+
+def _repeats(places: list[tuple[int, Line]], pages: int, count: int) -> bool:
+    """Whether a line is on pages enough: four and a third of all, or the very same line on every page."""
+    if pages >= 4 and pages * 10 >= count * 3:
+        return True
+    same = len({line.text for _, line in places}) == 1
+    return pages == count >= 2 and same and len(places) == count

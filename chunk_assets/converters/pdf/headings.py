@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from chunk_assets.converters.pdf.model import Block
+from chunk_assets.converters.pdf.model import Block, Line
 
 MAX_LEVEL = 6
 MAX_SIZES = 4
@@ -18,12 +18,11 @@ _SECTION = re.compile(r"^\d{1,2}(?:\.\d{1,2}){1,4}\.?\s+[^\W\d_]")
 _WORDS = re.compile(r"\w+")
 
 
-def body_size(blocks: Sequence[Block]) -> float:
-    """The type size of most letters outside tables."""
+def body_size(lines: Sequence[Line]) -> float:
+    """The type size of most letters outside tables, in points; 0 without lines."""
     letters: Counter[float] = Counter()
-    for block in blocks:
-        for line in block.lines:
-            letters[round(line.size * 2) / 2] += len(line.text)
+    for line in lines:
+        letters[round(line.size * 2) / 2] += len(line.text)
     return max(letters, key=lambda size: (letters[size], -size)) if letters else 0.0
 
 
@@ -32,13 +31,12 @@ def title_key(text: str) -> str:
     return "".join(_WORDS.findall(text.lower()))
 
 
-def mark_headings(blocks: Sequence[Block], outline: Mapping[str, int]) -> None:
+def mark_headings(blocks: Sequence[Block], body: float, outline: Mapping[str, int]) -> None:
     """Turn text blocks that are headings into blocks of kind ``heading`` with a level of 1 to 6.
 
-    ``outline`` gives levels by ``title_key``. Sizes above the body rank the levels; bold lines of
-    body size stand one level below the smallest of them.
+    ``body`` is the body's type size, ``outline`` gives levels by ``title_key``. Sizes above the body
+    rank the levels; bold lines of body size stand one level below the smallest of them.
     """
-    body = body_size(blocks)
     bold_body = _mostly_bold(blocks, body)
     large: Counter[float] = Counter()
     chosen: list[Block] = []

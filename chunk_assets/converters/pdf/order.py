@@ -25,7 +25,7 @@ def _jumps(pieces: Sequence[Line | Table]) -> bool:
     backward = 0
     for last, piece in itertools.pairwise(pieces):
         height = max(piece.bottom - piece.top, 1.0)
-        if piece.bottom < last.top - 0.3 * min(height, 20.0) and piece.x0 < last.x1 - 2:
+        if piece.bottom < last.top + 0.3 * min(height, 20.0) and piece.x0 < last.x1 - 2:
             backward += 1
     return backward >= 2 and backward * 25 > len(pieces)
 

@@ -1,0 +1,178 @@
+"""Text of PDFs: reading order, joined words, pages."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pdf_building as pdf
+import pytest
+
+from chunk_assets.converters.base import Options
+from chunk_assets.converters.pdf import PDF
+from chunk_assets.converters.pdf.joining import join_lines
+from chunk_assets.records import Converted
+
+LEFT = [
+    "The committee reviewed the annual report",
+    "and approved the budget for the coming",
+    "fiscal year without any further change.",
+    "Members thanked the treasurer at length.",
+]
+RIGHT = [
+    "In the second half of the year turnover",
+    "rose by four per cent, helped by a mild",
+    "winter and by lower prices for energy in",
+    "all of the markets that we operate in.",
+]
+
+
+def convert(*pages: str, **how: object) -> Converted:
+    return PDF.convert(pdf.build(pages, **how), Options())  # type: ignore[arg-type]
+
+
+def test_columns_are_read_one_after_the_other():
+    content = pdf.lines(72, 700, LEFT) + pdf.lines(330, 700, RIGHT)
+    text = " ".join(convert(content).markdown.split())
+    assert " ".join(LEFT) in text
+    assert " ".join(RIGHT) in text
+    assert text.index(LEFT[3]) < text.index(RIGHT[0])
+
+
+def test_columns_written_line_by_line_across_are_read_one_after_the_other():
+    content = ""
+    for index, (left, right) in enumerate(zip(LEFT, RIGHT, strict=True)):
+        content += pdf.text(72, 700 - 13 * index, left) + pdf.text(330, 700 - 13 * index, right)
+    text = " ".join(convert(content).markdown.split())
+    assert " ".join(LEFT) in text
+    assert " ".join(RIGHT) in text
+
+
+def test_a_title_over_two_columns_comes_first():
+    content = ""
+    for index, (left, right) in enumerate(zip(LEFT, RIGHT, strict=True)):
+        content += pdf.text(72, 660 - 13 * index, left) + pdf.text(330, 660 - 13 * index, right)
+    content += pdf.text(72, 700, "Interim management report of the supervisory board", 20)
+    assert convert(content).markdown.startswith("# Interim management report of the supervisory board\n\n")
+
+
+@pytest.mark.parametrize("turn", ["0 1 -1 0 500 100", "0 -1 1 0 100 700", "-1 0 0 -1 560 700"])
+def test_text_that_is_turned_on_the_page_is_read_upright(turn: str):
+    content = f"q {turn} cm " + pdf.lines(0, 0, LEFT) + "Q"
+    assert " ".join(convert(content).markdown.split()) == " ".join(LEFT)
+
+
+def test_a_turned_page_is_read_like_an_upright_one():
+    content = pdf.lines(72, 700, LEFT)
+    assert convert(content, rotate=90).markdown == convert(content).markdown
+
+
+def test_words_broken_at_a_line_end_are_joined():
+    rows = [
+        "The auditor issued an unquali-",
+        "fied opinion on the state-of-the-",
+        "art plant that was built in 2023.",
+    ]
+    text = convert(pdf.lines(72, 700, rows)).markdown
+    assert "an unqualified opinion on the state-of-the-art plant" in text
+
+
+@pytest.mark.parametrize(
+    ("rows", "joined"),
+    [
+        (["infor-", "mation"], "information"),
+        (["evidence-", "based practice"], "evidence-based practice"),
+        (["pages 10-", "20 of it"], "pages 10-20 of it"),
+        (["a dash -", "like this"], "a dash - like this"),
+        (["the end—", "such as it is"], "the end—such as it is"),
+        (["the Anglo-", "Saxon world"], "the Anglo-Saxon world"),
+        (["中文", "文字"], "中文文字"),
+        (["two", "words"], "two words"),
+    ],
+)
+def test_lines_join_as_a_reader_would_say_them(rows: list[str], joined: str):
+    assert join_lines(rows, {"evidence", "based", "information"}) == joined
+
+
+def test_long_paragraphs_join_in_linear_time_without_losing_a_word():
+    rows = [f"word{index} and more" for index in range(20_000)]
+    assert join_lines(rows).split() == " ".join(rows).split()
+
+
+def test_letters_spaced_out_are_put_together():
+    spaced = "BT /F1 12 Tf 2.4 Tc 72 700 Td (Here is some formatted text in wide letters) Tj ET\n"
+    assert convert(spaced).markdown == "Here is some formatted text in wide letters"
+
+
+def test_pages_tile_the_text_and_hold_their_own_words():
+    converted = convert(
+        *[pdf.text(72, 700, f"This is what stands on page {number} only.") for number in range(1, 6)]
+    )
+    assert converted.pages[0].start == 0
+    assert converted.pages[-1].end == len(converted.markdown)
+    for page, following in zip(converted.pages, converted.pages[1:], strict=False):
+        assert page.end == following.start
+    for page in converted.pages:
+        assert f"page {page.number} only" in converted.markdown[page.start : page.end]
+
+
+def test_a_sentence_over_a_page_break_stays_whole_and_each_half_on_its_page():
+    first = pdf.lines(
+        72, 120, ["A first full sentence stands on this page. The second one", "runs on and is inter-"]
+    )
+    second = pdf.lines(72, 700, ["rupted only by the edge of the paper."])
+    converted = convert(first, second)
+    assert "is interrupted only by the edge" in converted.markdown
+    edge = converted.pages[1].start
+    assert converted.markdown[:edge].endswith("inter")
+    assert converted.markdown[edge:].startswith("rupted")
+
+
+def test_a_footnote_does_not_interrupt_the_sentence_that_runs_over_the_page():
+    body = [
+        "Revenue rose in all regions, as the demand for the goods",
+        "of the group was strong, and the margins of the",
+    ]
+    first = pdf.lines(72, 140, body) + pdf.text(72, 80, "1 Excludes discontinued operations.", 8)
+    converted = convert(first, pdf.lines(72, 700, ["segments were better than in any of the years before."]))
+    assert "margins of the segments were better" in converted.markdown
+    assert "1 Excludes discontinued operations." in converted.markdown
+    assert converted.markdown.index("Excludes") < converted.pages[1].start
+
+
+def test_running_heads_and_page_numbers_leave_the_flow_but_not_the_facts():
+    pages = [
+        pdf.text(72, 760, "ACME Holding plc - Annual report 2023", 9)
+        + pdf.lines(
+            72,
+            700,
+            [f"Paragraph of chapter {number} that says what is to be said.", "And another line of it."],
+        )
+        + pdf.text(300, 30, str(number), 9)
+        for number in range(1, 7)
+    ]
+    converted = convert(*pages)
+    assert converted.markdown.count("ACME Holding") == 1
+    assert "ACME Holding plc - Annual report 2023" in converted.facts["running_heads"]
+    assert "6" not in converted.markdown.replace("chapter 6", "")
+    assert "Paragraph of chapter 6" in converted.markdown
+
+
+def test_lines_that_end_on_purpose_stay_apart():
+    rows = [
+        "ACME Ltd",
+        "12 Harbour Road",
+        "Bristol BS1 4QA",
+        "Registered in England under the number 0123456 since 1987",
+    ]
+    assert convert(pdf.lines(72, 700, rows)).markdown.split("\n\n") == rows
+
+
+def test_text_is_normalised_and_free_of_control_characters():
+    text = convert(pdf.text(72, 700, "Caf\xe9 \x03 na\xefve \x1f end")).markdown
+    assert text == unicodedata.normalize("NFC", text)
+    assert all(char == "\n" or unicodedata.category(char) != "Cc" for char in text)
+
+
+def test_the_same_bytes_give_the_same_text():
+    data = pdf.build([pdf.lines(72, 700, LEFT) + pdf.table(72, 500, [["a", "1"], ["b", "2"], ["c", "3"]])])
+    assert PDF.convert(data, Options()) == PDF.convert(data, Options())
