@@ -83,7 +83,7 @@ def read_member(archive: zipfile.ZipFile, name: str, limits: Limits) -> bytes:
                 if size > bound:
                     raise DocumentFailure("unsafe", f"{name!r} is larger than the archive declares")
                 blocks.append(block)
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError) as error:
         raise DocumentFailure("broken", f"archive member {name!r} can't be unpacked: {error}") from error
     return b"".join(blocks)
 
