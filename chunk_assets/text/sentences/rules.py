@@ -1,19 +1,39 @@
-"""The splitter of the house: rules over the raw text."""
+"""The splitter of the house: rules over the raw text.
+
+A fast look over whole blocks decides at most marks; the slow rules (``decisions``) are asked at the
+others. Blank lines end sentences whatever stands before them; a single newline is a blank like any
+other, so that hard-wrapped text has the same borders as flowing text.
+"""
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from chunk_assets.text.sentences import words
+from chunk_assets.text.sentences.candidates import look
+from chunk_assets.text.sentences.decisions import Place, decide
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
 # Goes up whenever a boundary of any text can move.
 VERSION = 1
 
-_ENDS = re.compile(r"[.?!…]+[\"'”’)\]]*\s+(?=[\"'“‘(\[]*[A-Z0-9])|[。！？؟।]+[”’」』）]*\s*|\s*\n[ \t]*\n\s*")
+_BLOCK = 131_072
+# Characters shared by neighbouring blocks, so that the fast look sees both sides of every mark.
+_MARGIN = 8
+_BLANK_LINE = re.compile(r"\n[ \t\r\x0b\x0c]*\n\s*")
+_LIST_HEAD = re.compile(r"\s*([•⁃‣]?)\s*(?:(\d{1,2})|([a-h]))(\.\)|\.|\))\s")
+_LAST_WORD = re.compile(r"([^\W_]+)\s*\Z")
+_SAMPLE = 65_536
+# "See Section 2. The rest" is no second item.
+_NOT_BEFORE_ITEM = (words.LABELS | words.HEADINGS | words.PREPOSITIONS) - {"item", "items"}
 
 
 def sentence_starts(
@@ -33,9 +53,18 @@ def sentence_starts(
     """
     if not text:
         return np.zeros(0, dtype=np.int64)
-    found = {0, *(match.end() for match in _ENDS.finditer(text))} - {len(text)}
-    starts = np.array(sorted(found), dtype=np.int64)
-    return combined(starts, hard_breaks, atomic, len(text))
+    fixed = _paragraphs(text)
+    if hard_breaks is not None and len(hard_breaks):
+        fixed = np.union1d(fixed, hard_breaks[(hard_breaks > 0) & (hard_breaks < len(text))])
+    caseless = is_caseless(text)
+    sure, open_ = _looked(text, caseless)
+    if atomic is not None and len(atomic):
+        open_ = open_[~_inside(open_ + 1, atomic)]
+    items = np.array(_listed(text, fixed.tolist()), dtype=np.int64)
+    known = np.union1d(np.union1d(fixed, items), sure + 2)
+    more = _decided(text, open_.tolist(), known.tolist(), caseless)
+    starts = np.union1d(known, np.array(more, dtype=np.int64))
+    return combined(starts[starts < len(text)], hard_breaks, atomic, len(text))
 
 
 def combined(
@@ -46,9 +75,85 @@ def combined(
 ) -> NDArray[np.int64]:
     """``starts`` without those strictly inside an atomic span, and with the hard breaks."""
     if atomic is not None and len(atomic):
-        within = np.searchsorted(atomic[:, 0], starts, side="right") - 1
-        inside = (within >= 0) & (starts > atomic[within, 0]) & (starts < atomic[within, 1])
-        starts = starts[~inside]
+        starts = starts[~_inside(starts, atomic)]
     if hard_breaks is not None and len(hard_breaks):
         starts = np.union1d(starts, hard_breaks[(hard_breaks >= 0) & (hard_breaks < length)])
     return starts
+
+
+def is_caseless(text: str) -> bool:
+    """Whether the text (its first 65,536 characters) has small letters and practically no capitals."""
+    sample = text[:_SAMPLE]
+    small = sum(map(sample.count, "aeinorst"))
+    if small < 20:
+        return False
+    capitals = len(re.findall("[A-Z]", sample)) if sample.lower() != sample else 0
+    return capitals * 500 < small
+
+
+def _inside(offsets: NDArray[np.int64], atomic: NDArray[np.int64]) -> NDArray[np.bool_]:
+    within = np.maximum(np.searchsorted(atomic[:, 0], offsets, side="right") - 1, 0)
+    found: NDArray[np.bool_] = (offsets > atomic[within, 0]) & (offsets < atomic[within, 1])
+    return found
+
+
+def _paragraphs(text: str) -> NDArray[np.int64]:
+    ends = [match.end() for match in _BLANK_LINE.finditer(text)]
+    return np.array([0, *ends], dtype=np.int64)
+
+
+def _looked(text: str, caseless: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    sure: list[NDArray[np.int64]] = []
+    unsure: list[NDArray[np.int64]] = []
+    for begin in range(0, len(text), _BLOCK):
+        low = max(0, begin - _MARGIN)
+        block = text[low : begin + _BLOCK + _MARGIN]
+        for kept, found in zip((sure, unsure), look(_points(block), caseless), strict=True):
+            offsets = found + low
+            kept.append(offsets[(offsets >= begin) & (offsets < begin + _BLOCK)])
+    return np.concatenate(sure), np.concatenate(unsure)
+
+
+def _points(block: str) -> NDArray[np.uint8] | NDArray[np.uint32]:
+    if block.isascii():
+        return np.frombuffer(block.encode("ascii"), dtype=np.uint8)
+    return np.frombuffer(block.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+
+
+def _decided(text: str, marks: list[int], known: list[int], caseless: bool) -> list[int]:
+    """Starts after those marks at which the slow rules see an end; ``known`` are the sure starts."""
+    found: list[int] = []
+    latest = 0
+    for mark in marks:
+        start = max(latest, known[bisect_right(known, mark) - 1])
+        begin = decide(Place(text, start, mark, caseless))
+        if begin >= 0:
+            found.append(begin)
+            latest = begin
+    return found
+
+
+def _listed(text: str, paragraphs: list[int]) -> list[int]:
+    """Starts of the items of lists that run on in one paragraph: ``1. Open it 2. Read it``."""
+    found: list[int] = []
+    for begin, end in zip(paragraphs, [*paragraphs[1:], len(text)], strict=True):
+        if head := _LIST_HEAD.match(text, begin, min(end, begin + 16)):
+            found.extend(_items(text, head, end))
+    return found
+
+
+def _items(text: str, head: re.Match[str], end: int) -> Iterator[int]:
+    bullet, number, letter, delimiter = head.groups()
+    at = head.end()
+    while True:
+        number = str(int(number) + 1) if number else None
+        letter = chr(ord(letter) + 1) if letter else None
+        marker = rf"(?<=\s){bullet}\s*{number or letter}{re.escape(delimiter)}\s+(?=[\"“(]*[A-Z])"
+        item = re.compile(marker).search(text, at, end)
+        if item is None:
+            return
+        before = _LAST_WORD.search(text[max(at, item.start() - 24) : item.start()])
+        if before and before.group(1).lower() in _NOT_BEFORE_ITEM:
+            return
+        yield item.start()
+        at = item.end()
