@@ -21,6 +21,7 @@ from chunk_assets.sources import Listed, Listing, list_source
 from chunk_assets.storage.commit import Manifest, damaged_tables, load_manifest
 from chunk_assets.storage.layout import Batch, Layout
 from chunk_assets.storage.locks import hold
+from chunk_assets.storage.rates import note_rate
 from chunk_assets.storage.schemas import embeddings_schema
 from chunk_assets.storage.state import BatchState, load_state, save_state
 from chunk_assets.storage.vectors import VectorStore
@@ -39,6 +40,7 @@ class RunOptions:
     to the embedder. ``lock_wait`` is how many seconds to wait for another run on the same batch.
     ``retry_parked`` tries documents again that failed too often. ``version`` builds under
     ``<home>/versions/<version>``. ``owner`` is shown to whoever finds the batch locked.
+    ``scratch`` is a folder for a rehearsal: stages are written there, and the home is only read.
     """
 
     workers: int = 0
@@ -51,6 +53,7 @@ class RunOptions:
     owner: str = ""
     mode: str = ""
     executor: Executor | None = None
+    scratch: Path | None = None
 
 
 @dataclass(slots=True)
@@ -80,6 +83,8 @@ class Session:
     budget: Budget = field(default_factory=lambda: Budget(None))
     # Sources whose listing was compared with the tables already.
     guarded: set[str] = field(default_factory=set)
+    # Tables that are to be made anew whatever their files say (repair).
+    distrusted: dict[tuple[Batch, str], str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.budget = Budget(self.options.budget_tokens)
@@ -87,7 +92,7 @@ class Session:
     @property
     def layout(self) -> Layout:
         """The paths of the version that this run builds."""
-        return Layout(Path(self.catalog.home), self.options.version)
+        return Layout(Path(self.catalog.home), self.options.version, self.options.scratch)
 
     @property
     def workers(self) -> int:
@@ -225,7 +230,9 @@ class BatchContext:
     @cached_property
     def damaged(self) -> dict[str, str]:
         """Published tables whose file is not what the manifest says, with what is wrong."""
-        return damaged_tables(self.layout, self.batch, self.manifest, self.state.stamps)
+        found = damaged_tables(self.layout, self.batch, self.manifest, self.state.stamps)
+        distrusted = self.session.distrusted.items()
+        return found | {table: what for (batch, table), what in distrusted if batch == self.batch}
 
     def published_file(self, table: str) -> Path | None:
         """The published file of a table when it can be relied on."""
@@ -257,8 +264,14 @@ class BatchContext:
             self.__dict__.pop(name, None)
 
     def save(self) -> None:
-        """Writes the state."""
-        save_state(self.layout.state_file(self.batch), self.state)
+        """Writes the state, unless this is a rehearsal."""
+        if self.options.scratch is None:
+            save_state(self.layout.state_file(self.batch), self.state)
+
+    def note_rate(self, name: str, amount: float, seconds: float) -> None:
+        """Remembers how fast a kind of work went."""
+        if self.options.scratch is None:
+            note_rate(self.layout.rates, name, amount, seconds)
 
     def tell(self, stage: str, done: int, total: int, unit: str) -> None:
         """Reports progress of this batch."""

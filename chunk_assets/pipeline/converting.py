@@ -38,6 +38,7 @@ class Conversions:
     rows: list[dict[str, Any]]
     previous: list[Previous]
     worked: int = 0
+    bytes: int = 0
     peak_mb: float = 0.0
 
     @property
@@ -136,6 +137,7 @@ class Conversions:
             self.peak_mb = max(self.peak_mb, finished.peak_mb)
             yield self._document(row, _prepared(finished))
             done += row["size_bytes"]
+            self.bytes = done
             self.context.tell(MARKDOWN_DOCUMENTS, done, total, "bytes")
 
     def _task(self, row: dict[str, Any]) -> Task:

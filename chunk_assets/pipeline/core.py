@@ -65,6 +65,7 @@ def stage_markdown(context: BatchContext) -> StageReport:
         for portion in work.portions():
             writer.write(portion)
     context.save()
+    context.note_rate("converted_bytes", work.bytes, time.perf_counter() - started)
     return finish(
         context, MARKDOWN_DOCUMENTS, started, made_from=made_from, worked=work.worked, peak_mb=work.peak_mb
     )
@@ -85,6 +86,7 @@ def stage_chunks(context: BatchContext) -> StageReport:
     with TableWriter(path, CHUNKS, schema(CHUNKS)) as writer:
         for portion in work.portions():
             writer.write(portion)
+    context.note_rate("chunked_documents", len(work.worked), time.perf_counter() - started)
     return finish(context, CHUNKS, started, made_from=made_from, worked=len(work.worked))
 
 
@@ -106,6 +108,7 @@ def stage_embeddings(context: BatchContext) -> StageReport:
         raise StopRun(f"chunks of {context.batch} is not staged")
     work = Embedding(context, staging.path_of(context.layout, CHUNKS, context.batch, stage))
     work.vectors_for_all()
+    context.note_rate(f"tokens/{context.recipe.model_fingerprint}", work.tokens, work.seconds)
     path = context.layout.staged_file(EMBEDDINGS, context.batch)
     with TableWriter(path, EMBEDDINGS, context.embeddings_schema) as writer:
         for portion in work.portions():

@@ -53,6 +53,7 @@ class Embedding:
     refusals: dict[bytes, Refusal] = field(default_factory=dict)
     missing: dict[str, Missing] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
+    recoverable: set[bytes] = field(default_factory=set)
     texts: int = 0
     tokens: int = 0
     reused: int = 0
@@ -66,7 +67,8 @@ class Embedding:
             BudgetReached: more tokens are needed than the budget has left.
             StopRun: the embedder is down.
         """
-        wanted = self._missing()
+        wanted = self.missing_keys()
+        self._recover()
         try:
             self._embed_missing(wanted)
         finally:
@@ -92,8 +94,8 @@ class Embedding:
         for name in set(ids) & self.missing.keys():
             self.missing[name].chunks = self.counts[name]
 
-    def _missing(self) -> dict[bytes, int]:
-        """Keys without a vector, in reading order, with the tokens of their texts."""
+    def missing_keys(self) -> dict[bytes, int]:
+        """Keys without a vector anywhere, in reading order, with the tokens of their texts."""
         remembered = self.context.state.refused.get(self.context.recipe.model_fingerprint, {})
         wanted: dict[bytes, int] = {}
         for rows in _row_groups(self.chunks_file, KEY_COLUMNS):
@@ -108,25 +110,29 @@ class Embedding:
                     self.refusals[key] = Refusal(remembered[key.hex()], final=True)
                 else:
                     wanted[key] = count
-        self._recover(wanted)
+        for rows in self._published_rows(("input_sha256",)) if wanted else ():
+            for key in map(bytes.fromhex, rows["input_sha256"].to_pylist()):
+                if wanted.pop(key, None) is not None:
+                    self.recoverable.add(key)
         self.reused = self.rows - len(wanted) - len(self.refusals)
         return wanted
 
-    def _recover(self, wanted: dict[bytes, int]) -> None:
-        """Takes vectors that the store has lost from the published table, where that has them."""
-        path = self.context.published_file(EMBEDDINGS)
-        manifest = self.context.manifest
-        if not wanted or path is None or manifest is None:
-            return
-        if manifest.model_fingerprint != self.context.recipe.model_fingerprint:
-            return
+    def _published_rows(self, columns: Sequence[str]) -> Iterator[pa.Table]:
+        """Published embeddings, when they are of the model that is wanted."""
+        path, manifest = self.context.published_file(EMBEDDINGS), self.context.manifest
+        model = self.context.recipe.model_fingerprint
+        if path is not None and manifest is not None and manifest.model_fingerprint == model:
+            yield from _row_groups(path, columns)
+
+    def _recover(self) -> None:
+        """Takes vectors that the store has lost from the published table."""
         import numpy as np
 
-        for rows in _row_groups(path, ("input_sha256", "vector")):
+        for rows in self._published_rows(("input_sha256", "vector")) if self.recoverable else ():
             vectors = np.asarray(rows["vector"].combine_chunks().flatten(), np.float32)
             vectors = vectors.reshape(rows.num_rows, -1)
             for row, key in enumerate(map(bytes.fromhex, rows["input_sha256"].to_pylist())):
-                if wanted.pop(key, None) is not None:
+                if key in self.recoverable:
                     self.context.store.add(key, vectors[row])
 
     def _embed_missing(self, wanted: dict[bytes, int]) -> None:

@@ -42,10 +42,14 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The paths of one version of a home; ``version`` is empty for the published one."""
+    """The paths of one version of a home; ``version`` is empty for the published one.
+
+    With ``scratch``, stages and state are written there: a rehearsal that leaves the home alone.
+    """
 
     home: Path
     version: str = ""
+    scratch: Path | None = None
 
     def __post_init__(self) -> None:
         if self.version and not VERSION_NAME.fullmatch(self.version):
@@ -70,7 +74,7 @@ class Layout:
     @property
     def staging(self) -> Path:
         """Stages of runs that have not published yet."""
-        return self.root / "staging"
+        return (self.scratch or self.root) / "staging"
 
     @property
     def state(self) -> Path:
@@ -90,6 +94,11 @@ class Layout:
     def publish_lock(self) -> Path:
         """Held for the moment of publishing any batch of this version."""
         return self.locks / "publish.lock"
+
+    @property
+    def rates(self) -> Path:
+        """Measured speeds, for estimates."""
+        return self.home / "state" / "rates.json"
 
     def vectors(self, model_fingerprint: str) -> Path:
         """The vector store of one model, shared by all versions of a home."""
