@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # Classes of characters, as bits.
-_SMALL, _CAPITAL, _DIGIT, _BLANK, _MARK, _CLOSER, _FOREIGN = 1, 2, 4, 8, 16, 32, 64
-_STOP, _ASK = ord("."), ord("?")
+_SMALL, _CAPITAL, _DIGIT, _BLANK, _MARK, _CLOSER, _FOREIGN, _OPENER = 1, 2, 4, 8, 16, 32, 64, 128
+_LETTER = _SMALL | _CAPITAL
+_STOP, _ASK, _SPACE, _NEWLINE = ord("."), ord("?"), ord(" "), ord("\n")
 # Characters looked at before and after a mark.
 _BEFORE, _AFTER = 4, 4
 
@@ -24,90 +25,128 @@ _BEFORE, _AFTER = 4, 4
 def _classes() -> NDArray[np.uint8]:
     """The class of each code point of the basic plane: ``uint8[65536]``; 0 for others."""
     table = np.zeros(0x10000, dtype=np.uint8)
-    table[ord("a") : ord("z") + 1] = _SMALL
-    table[ord("A") : ord("Z") + 1] = _CAPITAL
-    table[ord("0") : ord("9") + 1] = _DIGIT
-    table[[ord(char) for char in " \n\t\r\x0b\x0c\xa0"]] = _BLANK
-    table[[ord(char) for char in MARKS]] = _MARK
-    table[[ord(char) for char in ALWAYS]] = _MARK | _FOREIGN
-    table[[ord(char) for char in "\"'”’)]}»›*_`[」』）】》〉］｝"]] = _CLOSER
+    for code in range(0x600):
+        char = chr(code)
+        table[code] = _SMALL * char.islower() + _CAPITAL * char.isupper() + _DIGIT * char.isdecimal()
+    table[_codes(" \n\t\r\x0b\x0c\xa0")] = _BLANK
+    table[_codes(MARKS)] = _MARK
+    table[_codes(ALWAYS)] = _MARK | _FOREIGN
+    table[_codes("”’)]}»›」』）】》〉］｝")] = _CLOSER
+    table[_codes("“‘([{«‹¿¡")] = _OPENER
+    table[_codes("\"'*_`")] = _CLOSER | _OPENER
+    table[ord("[")] = _CLOSER | _OPENER  # it may hold the mark of a note
     return table
+
+
+def _codes(chars: str) -> list[int]:
+    return [ord(char) for char in chars]
 
 
 @functools.cache
 def _suspects() -> NDArray[np.uint32]:
-    """The last four characters (a blank before three) of each known small-letter abbreviation."""
-    known = words.TITLES | words.LEADING | words.REFERENCES | words.TRAILING | words.UNITS
-    keys = [(" " + word)[-4:] for word in known if len(word) >= 3]
-    ascii_keys = sorted(key for key in keys if key.isascii())
-    return np.unique(np.array([_packed(*key.encode()) for key in ascii_keys], dtype=np.uint32))
+    """The last four characters (after blanks when there are fewer) of each known abbreviation."""
+    known = words.TITLES | words.LEADING | words.REFERENCES | words.TRAILING | words.UNITS | words.CLOCK
+    keys = [("  " + word)[-4:] for word in known if len(word) >= 2 and word.isascii()]
+    return np.unique(np.array([int.from_bytes(key.encode(), "big") for key in keys], dtype=np.uint32))
 
 
-def _packed(first: int, second: int, third: int, fourth: int) -> int:
-    return (first << 24) | (second << 16) | (third << 8) | fourth
+@functools.cache
+def _is_roman() -> NDArray[np.bool_]:
+    table = np.zeros(0x10000, dtype=np.bool_)
+    table[_codes("ivxlcIVXLC")] = True
+    return table
 
 
-def look(
-    points: NDArray[np.uint8] | NDArray[np.uint32], caseless: bool
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def look(points: NDArray[np.uint8] | NDArray[np.uint32], caseless: bool) -> tuple[NDArray[np.int64], ...]:
     """Marks of a block of code points.
 
     Returns:
-        The offsets of marks that are surely ends, where the next sentence begins two characters
-        on; and the offsets of marks that the slow rules must look at. Both ascending ``int64[n]``.
+        Three arrays ``int64[n]``, ascending: marks that are surely ends; where the sentence after
+        each of them begins; and marks that the slow rules must look at.
     """
     wide = points.dtype != np.uint8
-    padded: NDArray[np.uint16] | NDArray[np.uint8]
     padded = np.zeros(len(points) + _BEFORE + _AFTER, dtype=np.uint16 if wide else np.uint8)
     padded[_BEFORE : len(points) + _BEFORE] = np.minimum(points, 0xFFFF) if wide else points
     kinds = _classes()[padded]
     marks = np.flatnonzero(kinds & _MARK)
-    opening = _CAPITAL | _SMALL if caseless else _CAPITAL
-    blank = (kinds[marks + 1] & _BLANK) != 0
-    never = _plainly_inside(kinds, marks, blank, caseless)
-    sure = blank & ((kinds[marks + 2] & opening) != 0) & ~never
-    sure[sure] = _ends_plain_word(padded, kinds, marks[sure])
-    return marks[sure] - _BEFORE, marks[~sure & ~never] - _BEFORE
+    marks = marks[~_plainly_inside(padded, kinds, marks, caseless)]
+    step = _steps(kinds, marks, _LETTER | _DIGIT if caseless else _CAPITAL | _DIGIT)
+    sure = step > 0
+    sure[sure] = _ends_plainly(padded, kinds, marks[sure])
+    ends = marks[sure] - _BEFORE
+    return ends, ends + step[sure], marks[~sure] - _BEFORE
 
 
 def _plainly_inside(
-    kinds: NDArray[np.uint8], marks: NDArray[np.int64], blank: NDArray[np.bool_], caseless: bool
+    points: NDArray[Any], kinds: NDArray[np.uint8], marks: NDArray[np.int64], caseless: bool
 ) -> NDArray[np.bool_]:
-    """Marks that end nothing: within a word or number, before a small letter, not the last of a run."""
+    """Marks that need no answer: within a word or number, before a small letter, not last of a run.
+
+    Before a blank line the answer is known without them.
+    """
     after, beyond, third = kinds[marks + 1], kinds[marks + 2], kinds[marks + 3]
+    blank = (after & _BLANK) != 0
     never = _inside_word(kinds[marks - 1], after, beyond)
-    never |= blank & ((beyond & _MARK) != 0) & ((third & (_SMALL | _CAPITAL | _DIGIT)) == 0)
+    never |= blank & ((beyond & _MARK) != 0) & ((third & (_LETTER | _DIGIT)) == 0)
     if not caseless:
         brand = ((third | kinds[marks + 4]) & _CAPITAL) != 0
         never |= blank & ((beyond & _SMALL) != 0) & ~brand
     never &= (kinds[marks] & _FOREIGN) == 0
     never |= (after & _MARK) != 0
+    never |= (points[marks + 1] == _NEWLINE) & (points[marks + 2] == _NEWLINE)
     return never
 
 
 def _inside_word(
     before: NDArray[np.uint8], after: NDArray[np.uint8], beyond: NDArray[np.uint8]
 ) -> NDArray[np.bool_]:
-    """A mark without a blank after it: only a lost blank, a note's mark or a closing quote is of interest."""
-    lost = (
-        ((before & (_SMALL | _DIGIT)) != 0) & ((after & _CAPITAL) != 0) & ((beyond & (_SMALL | _BLANK)) != 0)
-    )
+    """A mark without a blank after it; a lost blank, a note's mark and a closing quote are left open."""
+    lost = ((before & (_SMALL | _DIGIT)) != 0) & ((after & _CAPITAL) != 0)
+    lost &= (beyond & (_SMALL | _BLANK)) != 0
     note = ((before & _SMALL) != 0) & ((after & _DIGIT) != 0)
     inside: NDArray[np.bool_] = ((after & (_BLANK | _CLOSER | _MARK)) == 0) & ~lost & ~note
     return inside
 
 
-def _ends_plain_word(
-    points: NDArray[np.uint16] | NDArray[np.uint8], kinds: NDArray[np.uint8], marks: NDArray[np.int64]
+def _steps(kinds: NDArray[np.uint8], marks: NDArray[np.int64], opening: int) -> NDArray[np.int64]:
+    """Characters from each mark to the next word where that is plain to see, else 0.
+
+    Plain are: a blank, a closing sign and a blank, or two blanks, and then a capital; or a blank,
+    an opening sign and a capital (the sign is then the first character of the sentence).
+    """
+    one, two, three = kinds[marks + 1], kinds[marks + 2], kinds[marks + 3]
+    blank, opens_third = (one & _BLANK) != 0, (three & opening) != 0
+    steps = np.where(blank & ((two & opening) != 0), 2, 0)
+    steps[blank & ((two & _OPENER) != 0) & ((three & _CAPITAL) != 0)] = 2
+    steps[blank & ((two & _BLANK) != 0) & opens_third] = 3
+    steps[((one & _CLOSER) != 0) & ((two & _BLANK) != 0) & opens_third] = 3
+    return steps
+
+
+def _ends_plainly(
+    points: NDArray[Any], kinds: NDArray[np.uint8], marks: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
-    """Whether a full stop or question mark follows three or more small letters of no known abbreviation."""
-    small = ((kinds[marks - 1] & kinds[marks - 2] & kinds[marks - 3]) & _SMALL) != 0
-    fourth = points[marks - 4]
-    small &= ((kinds[marks - 4] & _SMALL) != 0) | (fourth == 32)
-    small &= (points[marks] == _STOP) | (points[marks] == _ASK)
-    one, two, three = (points[marks - back].astype(np.uint32) & 0xFF for back in (1, 2, 3))
-    key = ((fourth.astype(np.uint32) & 0xFF) << 24) | (three << 16) | (two << 8) | one
+    """Whether a full stop or question mark follows a word that is no known abbreviation, ``)`` or ``%``."""
+    back = [points[marks - distance] for distance in (1, 2, 3, 4)]
+    letter = [(kinds[marks - distance] & _LETTER) != 0 for distance in (1, 2, 3, 4)]
+    space = [char == _SPACE for char in back]
+    two = letter[0] & letter[1] & space[2]
+    three = letter[0] & letter[1] & letter[2] & (letter[3] | space[3])
+    numeral = _is_roman()[back[0]] & _is_roman()[back[1]] & (_is_roman()[back[2]] | space[2])
+    plain = (two | three) & ~numeral & ~_is_suspect(back, two)
+    year = np.logical_and.reduce([(kinds[marks - distance] & _DIGIT) != 0 for distance in (1, 2, 3, 4)])
+    plain |= year | (back[0] == ord(")")) | (back[0] == ord("%"))
+    result: NDArray[np.bool_] = plain & ((points[marks] == _STOP) | (points[marks] == _ASK))
+    return result
+
+
+def _is_suspect(back: list[NDArray[Any]], two: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Whether the last four characters, in small letters, are those of a known abbreviation."""
+    # Setting this bit makes ASCII capitals small, and leaves blanks and small letters as they are.
+    one, second, third, fourth = ((char.astype(np.uint32) & 0xFF) | 0x20 for char in back)
+    fourth = np.where(two, _SPACE, fourth)
+    key = (fourth << 24) | (third << 16) | (second << 8) | one
     suspects = _suspects()
-    near = np.minimum(np.searchsorted(suspects, key), len(suspects) - 1)
-    plain: NDArray[np.bool_] = small & (suspects[near] != key)
-    return plain
+    near = np.minimum(np.searchsorted(suspects, key.astype(np.uint32)), len(suspects) - 1)
+    found: NDArray[np.bool_] = suspects[near] == key
+    return found

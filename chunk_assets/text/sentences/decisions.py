@@ -7,7 +7,7 @@ next sentence begins, or ``NO``.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from chunk_assets.text.sentences import words
 
@@ -20,7 +20,8 @@ _CLOSERS = "\"'”’)\\]}»›*_`」』）】》〉］｝"
 _OPENERS = "\"'“‘(\\[{«‹*_`¿¡「『（【《〈"
 
 _AFTER = re.compile(rf"([{_CLOSERS}]*)(\s*)([{_OPENERS}]*)(\S?)")
-_WORD_BEFORE = re.compile(r"(?:[^\W_]|[.&'’°§-])*\Z")
+# Applied to reversed text, since a search for the end would try every place before it.
+_WORD_BACKWARDS = re.compile(r"(?:[^\W_]|[.&'’°§-])*")
 _NEXT_WORD = re.compile(r"(?:[^\W_]|['’-])+")
 _SECOND_WORD = re.compile(r"\s+([^\W\d_]+)")
 _NOTE_MARK = re.compile(r"(?:(?:\[\d{1,3}\])+|\d{1,2})\s+(?=[\"“‘(]*[A-Z])")
@@ -40,8 +41,7 @@ _SPACED_DOTS = re.compile(r"(?:\.\s){2,}\.\Z|\s\.\Z")
 _LOOK = 48
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """A possible end: ``text[last]`` is the last mark of a run; ``start`` is where its sentence began.
 
     ``caseless`` tells that the text has no capitals, so that a small letter may open a sentence.
@@ -61,8 +61,7 @@ class Place:
         return self.last - self.start <= _LOOK
 
 
-@dataclass(frozen=True, slots=True)
-class Follower:
+class Follower(NamedTuple):
     """What comes after the blank: ``begin`` is where a new sentence would start."""
 
     begin: int
@@ -110,9 +109,15 @@ def _follower(place: Place, begin: int, opener: str, first: str) -> Follower:
         second = text[end]
     elif after := _SECOND_WORD.match(text, end):
         second = after.group(1)
-    is_brand = any(char.isupper() for char in word[1:4])
-    is_small = first.islower() and not is_brand and not _IN_BRACKETS.match(text, begin)
-    return Follower(begin, first, word, second, opener, is_small and not place.caseless)
+    is_small = first.islower() and not place.caseless and not _opens_small(text, begin, word)
+    return Follower(begin, first, word, second, opener, is_small)
+
+
+def _opens_small(text: str, begin: int, word: str) -> bool:
+    """A name like iPhone or mRNA, or the ``(b)`` of a list, opens a sentence with a small letter."""
+    return not word[1:4].islower() and (
+        word[1:4].lower() != word[1:4] or bool(_IN_BRACKETS.match(text, begin))
+    )
 
 
 def _ends(place: Place, follower: Follower, closers: str) -> bool:
@@ -123,8 +128,10 @@ def _ends(place: Place, follower: Follower, closers: str) -> bool:
         return _ends_at_mark(place, follower, run)
     if len(run) > 1 or run == "…":
         return _ends_at_dots(place, follower, closers, run)
-    if _SPACED_DOTS.search(place.text[max(place.start, place.last - 7) : place.last + 1]):
-        return _ends_at_dots(place, follower, closers, _spaced_run(place))
+    if place.text[place.last - 1].isspace() and _SPACED_DOTS.search(
+        place.text[max(place.start, place.last - 7) : place.last + 1]
+    ):
+        return _ends_at_spaced_dots(place, follower, closers)
     return _ends_at_stop(place, follower, closers)
 
 
@@ -158,9 +165,15 @@ def _ends_at_dots(place: Place, follower: Follower, closers: str, run: str) -> b
     return follower.word not in {"I", "I'm", "I'd", "I've", "I’m", "I’d", "I’ve"}
 
 
+def _ends_at_spaced_dots(place: Place, follower: Follower, closers: str) -> bool:
+    """``. . .`` is an ellipsis; a single stop after a blank comes from text with blanks around marks."""
+    run = _spaced_run(place)
+    return len(run) == 1 or _ends_at_dots(place, follower, closers, run)
+
+
 def _word(place: Place) -> str:
-    found = _WORD_BEFORE.search(place.before())
-    return found.group().lstrip(".&-'’") if found else ""
+    found = _WORD_BACKWARDS.match(place.before()[::-1])
+    return found.group()[::-1].lstrip(".&-'’") if found else ""
 
 
 def _ends_at_stop(place: Place, follower: Follower, closers: str) -> bool:

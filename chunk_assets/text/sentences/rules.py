@@ -55,15 +55,15 @@ def sentence_starts(
         return np.zeros(0, dtype=np.int64)
     fixed = _paragraphs(text)
     if hard_breaks is not None and len(hard_breaks):
-        fixed = np.union1d(fixed, hard_breaks[(hard_breaks > 0) & (hard_breaks < len(text))])
+        fixed = merged(fixed, hard_breaks[(hard_breaks > 0) & (hard_breaks < len(text))])
     caseless = is_caseless(text)
-    sure, open_ = _looked(text, caseless)
+    sure, unsure = _looked(text, caseless)
     if atomic is not None and len(atomic):
-        open_ = open_[~_inside(open_ + 1, atomic)]
+        unsure = unsure[~_inside(unsure + 1, atomic)]
     items = np.array(_listed(text, fixed.tolist()), dtype=np.int64)
-    known = np.union1d(np.union1d(fixed, items), sure + 2)
-    more = _decided(text, open_.tolist(), known.tolist(), caseless)
-    starts = np.union1d(known, np.array(more, dtype=np.int64))
+    known = merged(fixed, items, sure)
+    more = _decided(text, unsure.tolist(), known.tolist(), caseless)
+    starts = merged(known, np.array(more, dtype=np.int64))
     return combined(starts[starts < len(text)], hard_breaks, atomic, len(text))
 
 
@@ -77,8 +77,17 @@ def combined(
     if atomic is not None and len(atomic):
         starts = starts[~_inside(starts, atomic)]
     if hard_breaks is not None and len(hard_breaks):
-        starts = np.union1d(starts, hard_breaks[(hard_breaks >= 0) & (hard_breaks < length)])
+        starts = merged(starts, hard_breaks[(hard_breaks >= 0) & (hard_breaks < length)])
     return starts
+
+
+def merged(*arrays: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The sorted union of sorted arrays; ``np.union1d`` hashes, which takes ten times as long."""
+    together = np.concatenate(arrays)
+    together.sort(kind="stable")
+    is_new = np.ones(len(together), dtype=np.bool_)
+    np.not_equal(together[1:], together[:-1], out=is_new[1:])
+    return together[is_new]
 
 
 def is_caseless(text: str) -> bool:
@@ -103,15 +112,21 @@ def _paragraphs(text: str) -> NDArray[np.int64]:
 
 
 def _looked(text: str, caseless: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Sure starts, and marks that are left to the slow rules."""
     sure: list[NDArray[np.int64]] = []
     unsure: list[NDArray[np.int64]] = []
     for begin in range(0, len(text), _BLOCK):
         low = max(0, begin - _MARGIN)
         block = text[low : begin + _BLOCK + _MARGIN]
-        for kept, found in zip((sure, unsure), look(_points(block), caseless), strict=True):
-            offsets = found + low
-            kept.append(offsets[(offsets >= begin) & (offsets < begin + _BLOCK)])
+        ends, starts, left = look(_points(block), caseless)
+        sure.append(starts[_own(ends + low, begin)] + low)
+        unsure.append(left[_own(left + low, begin)] + low)
     return np.concatenate(sure), np.concatenate(unsure)
+
+
+def _own(marks: NDArray[np.int64], begin: int) -> NDArray[np.bool_]:
+    found: NDArray[np.bool_] = (marks >= begin) & (marks < begin + _BLOCK)
+    return found
 
 
 def _points(block: str) -> NDArray[np.uint8] | NDArray[np.uint32]:
