@@ -73,8 +73,8 @@ def _run(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Finished:
         value,
         status,
         reason,
-        round(time.perf_counter() - wall, 4),
-        round(time.process_time() - cpu, 4),
+        round(time.perf_counter() - wall, 6),
+        round(time.process_time() - cpu, 6),
         peak_mb(),
         failure,
     )

@@ -1,0 +1,227 @@
+"""Conversion beside the other tools: processor time, what was found, what went wrong.
+
+Every file is converted by every contender in a worker process of its own with limits, in turns; a crash or
+time-out costs the contender that file only. Speeds count the files that both sides converted. Where
+the corpus has a ``manifest.csv`` with phrases and table rows, the share that each contender's text
+holds is counted too.
+"""
+
+from __future__ import annotations
+
+import csv
+import html
+import json
+import re
+import statistics
+import sys
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+
+from benchmarks.conversion_peers import PEERS, installed, ours, timed
+from benchmarks.harness import ROOT, SHARED, Result, finish, parser, ratio
+from chunk_assets.compute import Finished, Task, WorkerPool
+from chunk_assets.converters.base import Limits
+
+OURS = "chunk-assets"
+QUICK_FILES = 5
+QUICK_BYTES = 150_000
+# Seconds that a file is converted over and over, since clocks are coarse.
+AT_LEAST = 0.02
+LIMITS = Limits(max_seconds=60.0, max_memory_mb=2_000)
+QUICK_LIMITS = Limits(max_seconds=4.0, max_memory_mb=2_000)
+
+
+@dataclass(slots=True)
+class Score:
+    """One contender over the files of one kind."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+    failed: int = 0
+    killed: int = 0
+    peak_mb: float = 0.0
+    phrases: int = 0
+    rows: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """What a correct text of one file holds."""
+
+    phrases: tuple[tuple[str, ...], ...] = ()
+    rows: tuple[tuple[tuple[str, ...], ...], ...] = ()
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Runs the benchmark and writes its result."""
+    arguments = parser(__doc__ or "")
+    arguments.add_argument(
+        "--corpus", type=Path, default=None, help="a folder of documents, in subfolders by kind or not"
+    )
+    options = arguments.parse_args(argv)
+    corpus = options.corpus or (SHARED / "corpus" if SHARED.is_dir() else ROOT / "data" / "samples")
+    result = Result("conversion")
+    truths = read_truths(corpus)
+    for kind, files in chosen(corpus, quick=options.quick).items():
+        measure(kind, files, truths, result, turns=1 if options.quick else 3, quick=options.quick)
+    result.notes.append(f"corpus: {corpus.name}; seconds are processor time of one process")
+    finish(result, options)
+
+
+def chosen(corpus: Path, *, quick: bool) -> dict[str, list[Path]]:
+    """The files of each kind in order of name; for a quick run a few small ones."""
+    found: dict[str, list[Path]] = {kind: [] for kind in PEERS}
+    for path in sorted(corpus.rglob("*")):
+        kind = {"htm": "html"}.get(path.suffix[1:].lower(), path.suffix[1:].lower())
+        if kind in found and path.is_file() and path.stat().st_size and path.name != "manifest.csv":
+            found[kind].append(path)
+    if quick:
+        small = {k: [p for p in files if p.stat().st_size <= QUICK_BYTES] for k, files in found.items()}
+        found = {
+            kind: files[:: max(1, len(files) // QUICK_FILES)][:QUICK_FILES] for kind, files in small.items()
+        }
+    return {kind: files for kind, files in found.items() if files}
+
+
+def measure(
+    kind: str, files: list[Path], truths: Mapping[str, Truth], result: Result, *, turns: int, quick: bool
+) -> None:
+    """Adds the figures of one kind of file to the result."""
+    contenders = {OURS: ours} | {
+        name: run for name, (package, run) in PEERS[kind].items() if installed(package)
+    }
+    missing = [name for name in PEERS[kind] if name not in contenders]
+    result.absent += [name for name in missing if name not in result.absent]
+    scores = {name: Score() for name in contenders}
+    with ExitStack() as stack:
+        limits = QUICK_LIMITS if quick else LIMITS
+        pools = {name: stack.enter_context(WorkerPool(1, limits)) for name in contenders}
+        for name, run in contenders.items():
+            pools[name].run(Task(run, (str(files[0]),))).result()  # loads its libraries
+        for path in files:
+            truth = truths.get(f"{path.parent.name}/{path.name}", Truth())
+            seconds: dict[str, list[float]] = defaultdict(list)
+            for turn, (name, run) in product(range(turns), contenders.items()):
+                finished = pools[name].run(Task(timed, (run, str(path), AT_LEAST))).result()
+                scores[name].peak_mb = max(scores[name].peak_mb, finished.peak_mb)
+                if finished.status == "ok":
+                    seconds[name].append(finished.value[1])
+                if turn == 0:
+                    _count(scores[name], finished, truth)
+            for name, values in seconds.items():
+                scores[name].seconds[path.name] = statistics.median(values)
+    _report(kind, files, scores, truths, result)
+
+
+def _count(score: Score, finished: Finished, truth: Truth) -> None:
+    if finished.status != "ok":
+        score.failed += finished.error is not None
+        score.killed += finished.error is None
+        return
+    text = finished.value[0]
+    flat = plain(text)
+    lines = [plain(line) for line in text.split("\n")]
+    score.phrases += sum(any(option in flat for option in phrase) for phrase in truth.phrases)
+    score.rows += sum(any(has_row(line, row) for line in lines) for row in truth.rows)
+
+
+def _report(
+    kind: str, files: list[Path], scores: Mapping[str, Score], truths: Mapping[str, Truth], result: Result
+) -> None:
+    known = [truths.get(f"{path.parent.name}/{path.name}", Truth()) for path in files]
+    phrases, rows = sum(len(t.phrases) for t in known), sum(len(t.rows) for t in known)
+    if not result.table:
+        header = (
+            "kind",
+            "contender",
+            "files",
+            "refused",
+            "killed",
+            "cpu s",
+            "speed",
+            "peak MB",
+            "phrases",
+            "rows",
+        )
+        result.table.append(header)
+    mine = scores[OURS].seconds
+    for name, score in scores.items():
+        shared = [file for file in score.seconds if file in mine]
+        speed = ratio(sum(score.seconds[f] for f in shared), sum(mine[f] for f in shared))
+        total = round(sum(score.seconds.values()), 6)
+        result.table.append((
+            kind, name, len(files), score.failed, score.killed, total, speed, score.peak_mb,
+            f"{score.phrases}/{phrases}", f"{score.rows}/{rows}",
+        ))  # fmt: skip
+        result.figures[f"{kind}: {name}"] = {
+            "files": len(files), "refused": score.failed, "killed": score.killed, "cpu_seconds": total,
+            "peak_mb": score.peak_mb, "phrases": score.phrases, "phrases_of": phrases,
+            "rows": score.rows, "rows_of": rows,
+        }  # fmt: skip
+        if name != OURS:
+            result.ratios[f"{kind} speed over {name}"] = speed
+
+
+# -- truths ------------------------------------------------------------------------------------------
+
+
+def read_truths(corpus: Path) -> dict[str, Truth]:
+    """Phrases and rows by ``folder/name``, from the corpus's manifest; empty when it has none."""
+    manifest = corpus / "manifest.csv"
+    if not manifest.is_file():
+        return {}
+    csv.field_size_limit(sys.maxsize)
+    with manifest.open(encoding="utf-8", newline="") as stream:
+        return {
+            row["file"]: _truth(row)
+            for row in csv.DictReader(stream)
+            if row["expected"].startswith("convert")
+        }
+
+
+def _truth(row: Mapping[str, str]) -> Truth:
+    phrases = [
+        p for column in ("contains", "contains_across_lines") for p in json.loads(row.get(column) or "[]")
+    ]
+    rows = json.loads(row.get("row_values") or "[]")
+    return Truth(
+        tuple(tuple(_options(phrase)) for phrase in phrases),
+        tuple(tuple(tuple(_options(value)) for value in values) for values in rows),
+    )
+
+
+def _options(value: str | list[str]) -> Iterator[str]:
+    """The accepted forms of a truth, normalised: a list, or a text with bars between them."""
+    forms = value if isinstance(value, list) else value.split("|")
+    return (plain(form.lstrip("# ")) for form in forms)
+
+
+_MARKUP = re.compile(r"[*_`~|\\]+|<br ?/?>|</?[a-z]{1,10}>")
+_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^()\s]*\)")
+_INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff\u00ad]")
+
+
+def plain(text: str) -> str:
+    """Text without markup, case and kinds of blanks, for comparing tools of different habits."""
+    text = _MARKUP.sub(" ", _LINK.sub(r"\1", html.unescape(text)))
+    text = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
+    return " ".join(text.casefold().split())
+
+
+def has_row(line: str, row: tuple[tuple[str, ...], ...]) -> bool:
+    """Whether the line has the values of the row in order, each in one of its forms."""
+    at = 0
+    for forms in row:
+        ends = [found + len(form) for form in forms if (found := line.find(form, at)) >= 0]
+        if not ends:
+            return False
+        at = min(ends)
+    return True
+
+
+if __name__ == "__main__":
+    main()
