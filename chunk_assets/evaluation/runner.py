@@ -82,11 +82,15 @@ def evaluate(
     bench: Bench | None = None,
     progress: Progress = lambda _: None,
 ) -> list[Result]:
-    """Every combination, in the order given. ``ConfigurationError`` for an unknown retriever."""
+    """Every combination, in the order given. ``ConfigurationError`` for an unknown retriever,
+    and for a set without answerable questions.
+    """
     bench = bench or Bench()
     parts = [_parts(name) for name in retriever_names]  # refuses an unknown name before any work
     found = []
     for questions in sets:
+        if not any(q.answerable for q in questions.questions):
+            raise ConfigurationError(f"question set {questions.name} has no question with an answer")
         for entry in contenders:
             corpus = cut(questions, entry)
             for name, (embedder, lexical) in zip(retriever_names, parts, strict=True):

@@ -204,6 +204,11 @@ def test_unknown_names_are_refused_with_the_known_ones(house: QuestionSet, bench
         evaluate([house], [contender("recursive")], ["static+bge_small"], bench=bench)
 
 
+def test_a_set_without_answers_is_refused(house: QuestionSet, bench: Bench) -> None:
+    with pytest.raises(ConfigurationError, match="house/other has no question"):
+        evaluate([house.split("other")], [contender("recursive")], ["bm25"], bench=bench)
+
+
 def test_texts_too_long_for_the_model_are_cut_and_counted(bench: Bench) -> None:
     long = "word " * 2_000
     document = EvalDocument("long", long)
