@@ -82,8 +82,9 @@ def evaluate(
     bench: Bench | None = None,
     progress: Progress = lambda _: None,
 ) -> list[Result]:
-    """Every combination, in the order given. ``ConfigurationError`` for an unknown retriever,
-    and for a set without answerable questions.
+    """Every combination, in the order given.
+
+    ``ConfigurationError`` for an unknown retriever, and for a set without answerable questions.
     """
     bench = bench or Bench()
     parts = [_parts(name) for name in retriever_names]  # refuses an unknown name before any work
