@@ -26,6 +26,7 @@ _NEXT_WORD = re.compile(r"(?:[^\W_]|['’-])+")
 _SECOND_WORD = re.compile(r"\s+([^\W\d_]+)")
 _NOTE_MARK = re.compile(r"(?:(?:\[\d{1,3}\])+|\d{1,2})\s+(?=[\"“‘(]*[A-Z])")
 _ENUMERATOR = re.compile(r"[\s(\[*_#>•⁃‣·–-]*(?:\d{1,3}(?:\.\d{1,3})*|[A-Za-z]|[ivxlcIVXLC]{1,6})\Z")
+_COUNTED = re.compile(r"[,;:]\s+\d{1,2}\Z")
 _HEADING = re.compile(
     r"[\s*_#>•–-]*(?:([A-Za-z]+)\s+(?:\d{1,3}(?:\.\d{1,3})*[A-Za-z]?|[IVXLC]{1,6}|[A-Z])(?:[.,:]\s+|\Z))+\Z"
 )
@@ -94,7 +95,7 @@ def decide(place: Place) -> int:
     if not first and not opener:
         return NO
     follower = _follower(place, found.end(2), opener, first)
-    if first in ",;:)]}&=/" and first:
+    if first and first in ",;:)]}&/":
         return NO
     return follower.begin if _ends(place, follower, closers) else NO
 
@@ -109,8 +110,8 @@ def _follower(place: Place, begin: int, opener: str, first: str) -> Follower:
         second = text[end]
     elif after := _SECOND_WORD.match(text, end):
         second = after.group(1)
-    is_small = first.islower() and not place.caseless and not _opens_small(text, begin, word)
-    return Follower(begin, first, word, second, opener, is_small)
+    is_small = first.islower() and "`" not in opener and not _opens_small(text, begin, word)
+    return Follower(begin, first, word, second, opener, is_small and not place.caseless)
 
 
 def _opens_small(text: str, begin: int, word: str) -> bool:
@@ -192,7 +193,7 @@ def _ends_at_stop(place: Place, follower: Follower, closers: str) -> bool:
     if len(word) == 1 and word.isalpha():
         return _after_initial(place, follower, word)
     if _is_abbreviation(place, lower) and not ('"' in closers or "”" in closers):
-        return bool(place.before()[: -len(word)].strip()) and _after_abbreviation(follower, lower)
+        return bool(place.before()[: -len(word)].strip()) and _after_abbreviation(place, follower, lower)
     return True
 
 
@@ -202,10 +203,12 @@ def _is_title(word: str, follower: Follower, place: Place) -> bool:
 
 
 def _is_enumerator(place: Place) -> bool:
-    """Whether the sentence so far is a number of a list or heading: ``3.``, ``Item 1A.`` and alike."""
+    """Whether this is the number of a list or heading: ``3.``, ``Item 1A.``, ``1. oats, 2. rye``."""
+    before = place.before()
+    if _COUNTED.search(before):
+        return True
     if not place.is_whole():
         return False
-    before = place.before()
     if _ENUMERATOR.match(before):
         return True
     found = _HEADING.match(before)
@@ -272,11 +275,13 @@ def _is_abbreviation(place: Place, lower: str) -> bool:
     return len(parts) > 1 and all(0 < len(part) <= 2 and part.isalpha() for part in parts)
 
 
-def _after_abbreviation(follower: Follower, lower: str) -> bool:
+def _after_abbreviation(place: Place, follower: Follower, lower: str) -> bool:
     if follower.first.isdigit() or (follower.opener[-1:] in {"(", "["} and not follower.word[1:].isalpha()):
         return False
     if follower.second == "." and len(follower.word) == 1:
         return False
+    if place.caseless:
+        return follower.word in words.STRONG_STARTERS
     if follower.opens:
         return True
     if lower in words.DAYS:

@@ -28,7 +28,7 @@ VERSION = 1
 _BLOCK = 131_072
 # Characters shared by neighbouring blocks, so that the fast look sees both sides of every mark.
 _MARGIN = 8
-_BLANK_LINE = re.compile(r"\n[ \t\r\x0b\x0c]*\n\s*")
+BLANK_LINE = re.compile(r"\n[ \t\r\x0b\x0c]*\n\s*")
 _LIST_HEAD = re.compile(r"\s*([•⁃‣]?)\s*(?:(\d{1,2})|([a-h]))(\.\)|\.|\))\s")
 _LAST_WORD = re.compile(r"([^\W_]+)\s*\Z")
 _SAMPLE = 65_536
@@ -107,7 +107,7 @@ def _inside(offsets: NDArray[np.int64], atomic: NDArray[np.int64]) -> NDArray[np
 
 
 def _paragraphs(text: str) -> NDArray[np.int64]:
-    ends = [match.end() for match in _BLANK_LINE.finditer(text)]
+    ends = [match.end() for match in BLANK_LINE.finditer(text)]
     return np.array([0, *ends], dtype=np.int64)
 
 

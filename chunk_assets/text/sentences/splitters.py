@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Protocol
 
 from chunk_assets import errors
 from chunk_assets.text.sentences.rules import sentence_starts
+from chunk_assets.text.sentences.spacy import spacy_splitter
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-KNOWN = ("rules", "spacy:<pipeline>")
+RULES = "rules"
+KNOWN = (RULES, "spacy:<language code or pipeline>")
 
 
 class Splitter(Protocol):
@@ -27,8 +30,12 @@ class Splitter(Protocol):
         ...
 
 
-def splitter(name: str = "rules") -> Splitter:
+@functools.cache
+def splitter(name: str = RULES) -> Splitter:
     """The splitter called ``name``; raises ``ConfigurationError`` for an unknown one."""
-    if name == "rules":
+    if name == RULES:
         return sentence_starts
+    kind, _, pipeline = name.partition(":")
+    if kind == "spacy" and pipeline:
+        return spacy_splitter(pipeline)
     raise errors.unknown("splitter", name, KNOWN)

@@ -81,6 +81,10 @@ STARTERS = _words(
     "earnings margins investors analysts customers employees shareholders stockholders more less fewer "
     "much few overall compared adjusted cash last next first second third"
 )
+# Those that open sentences even in a text without capitals, where the others mostly go on.
+STRONG_STARTERS = _words(
+    "the this these those it we they he she there however during although our when if while under"
+)
 # Lower-case words that, second after a company's full stop, show that a sentence has begun.
 VERBS = _words(
     "is are was were be has have had will would can could may might must shall should did does do rose "
