@@ -11,14 +11,17 @@ from __future__ import annotations
 import csv
 import html
 import json
+import math
 import re
 import statistics
 import sys
+import time
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from dataclasses import field as default
 from itertools import product
 from pathlib import Path
 
@@ -28,6 +31,8 @@ from chunk_assets.compute import Finished, Task, WorkerPool
 from chunk_assets.converters.base import Limits
 
 OURS = "chunk-assets"
+# Wall time that a quick run gives to taking on files, shared by the kinds.
+QUICK_SECONDS = 30.0
 QUICK_FILES = 5
 QUICK_BYTES = 150_000
 # Seconds that a file is converted over and over, since clocks are coarse.
@@ -40,7 +45,7 @@ QUICK_LIMITS = Limits(max_seconds=4.0, max_memory_mb=2_000)
 class Score:
     """One contender over the files of one kind."""
 
-    seconds: dict[str, float] = field(default_factory=dict)
+    seconds: dict[str, float] = default(default_factory=dict)
     failed: int = 0
     killed: int = 0
     peak_mb: float = 0.0
@@ -66,8 +71,11 @@ def main(argv: list[str] | None = None) -> None:
     corpus = options.corpus or (SHARED / "corpus" if SHARED.is_dir() else ROOT / "data" / "samples")
     result = Result("conversion")
     truths = read_truths(corpus)
-    for kind, files in chosen(corpus, quick=options.quick).items():
-        measure(kind, files, truths, result, turns=1 if options.quick else 3, quick=options.quick)
+    kinds = chosen(corpus, quick=options.quick)
+    with Field(QUICK_LIMITS if options.quick else LIMITS) as contenders:
+        for kind, files in kinds.items():
+            seconds = QUICK_SECONDS / len(kinds) if options.quick else math.inf
+            measure(kind, files, truths, result, contenders, 1 if options.quick else 3, seconds)
     result.notes.append(f"corpus: {corpus.name}; seconds are processor time of one process")
     finish(result, options)
 
@@ -87,34 +95,68 @@ def chosen(corpus: Path, *, quick: bool) -> dict[str, list[Path]]:
     return {kind: files for kind, files in found.items() if files}
 
 
+class Field(ExitStack):
+    """The contenders, each with one warm worker for all kinds of files."""
+
+    def __init__(self, limits: Limits) -> None:
+        super().__init__()
+        self._limits = limits
+        self._pools: dict[str, WorkerPool] = {}
+
+    def run(self, name: str, task: Task) -> Finished:
+        """What became of the task in the contender's own worker."""
+        if name not in self._pools:
+            self._pools[name] = self.enter_context(WorkerPool(1, self._limits))
+        return self._pools[name].run(task).result()
+
+
 def measure(
-    kind: str, files: list[Path], truths: Mapping[str, Truth], result: Result, *, turns: int, quick: bool
+    kind: str,
+    files: list[Path],
+    truths: Mapping[str, Truth],
+    result: Result,
+    field: Field,
+    turns: int,
+    limit: float,
 ) -> None:
-    """Adds the figures of one kind of file to the result."""
-    contenders = {OURS: ours} | {
-        name: run for name, (package, run) in PEERS[kind].items() if installed(package)
-    }
+    """Adds the figures of one kind of file to the result; takes no new file after ``limit`` seconds."""
+    contenders = {OURS: ours} | {n: run for n, (package, run) in PEERS[kind].items() if installed(package)}
     missing = [name for name in PEERS[kind] if name not in contenders]
     result.absent += [name for name in missing if name not in result.absent]
     scores = {name: Score() for name in contenders}
-    with ExitStack() as stack:
-        limits = QUICK_LIMITS if quick else LIMITS
-        pools = {name: stack.enter_context(WorkerPool(1, limits)) for name in contenders}
-        for name, run in contenders.items():
-            pools[name].run(Task(run, (str(files[0]),))).result()  # loads its libraries
-        for path in files:
-            truth = truths.get(f"{path.parent.name}/{path.name}", Truth())
-            seconds: dict[str, list[float]] = defaultdict(list)
-            for turn, (name, run) in product(range(turns), contenders.items()):
-                finished = pools[name].run(Task(timed, (run, str(path), AT_LEAST))).result()
-                scores[name].peak_mb = max(scores[name].peak_mb, finished.peak_mb)
-                if finished.status == "ok":
-                    seconds[name].append(finished.value[1])
-                if turn == 0:
-                    _count(scores[name], finished, truth)
-            for name, values in seconds.items():
-                scores[name].seconds[path.name] = statistics.median(values)
-    _report(kind, files, scores, truths, result)
+    started = time.perf_counter()
+    for name, run in contenders.items():
+        field.run(name, Task(run, (str(files[0]),)))  # loads its libraries
+    measured = []
+    for path in files:
+        if measured and time.perf_counter() - started > limit:
+            result.notes.append(f"{kind}: {len(measured)} of {len(files)} files in the time")
+            break
+        measured.append(path)
+        truth = truths.get(f"{path.parent.name}/{path.name}", Truth())
+        _take_turns(path, contenders, field, scores, truth, turns)
+    _report(kind, measured, scores, truths, result)
+
+
+def _take_turns(
+    path: Path,
+    contenders: Mapping[str, Callable[[str], str]],
+    field: Field,
+    scores: Mapping[str, Score],
+    truth: Truth,
+    turns: int,
+) -> None:
+    """Every contender converts the file, ``turns`` times round."""
+    seconds: dict[str, list[float]] = defaultdict(list)
+    for turn, (name, run) in product(range(turns), contenders.items()):
+        finished = field.run(name, Task(timed, (run, str(path), AT_LEAST)))
+        scores[name].peak_mb = max(scores[name].peak_mb, finished.peak_mb)
+        if finished.status == "ok":
+            seconds[name].append(finished.value[1])
+        if turn == 0:
+            _count(scores[name], finished, truth)
+    for name, values in seconds.items():
+        scores[name].seconds[path.name] = statistics.median(values)
 
 
 def _count(score: Score, finished: Finished, truth: Truth) -> None:
