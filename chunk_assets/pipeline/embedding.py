@@ -97,6 +97,7 @@ class Embedding:
     def missing_keys(self) -> dict[bytes, int]:
         """Keys without a vector anywhere, in reading order, with the tokens of their texts."""
         remembered = self.context.state.refused.get(self.context.recipe.model_fingerprint, {})
+        remembered = {} if self.context.options.retry_parked else remembered
         wanted: dict[bytes, int] = {}
         for rows in _row_groups(self.chunks_file, KEY_COLUMNS):
             keys = [input_key(text) for text in _inputs(rows)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from chunk_assets.checks.base import WARN, BatchTables
@@ -23,25 +24,26 @@ if TYPE_CHECKING:
 INTACT = "published_files_intact"
 
 
-def batch_tables(context: BatchContext) -> BatchTables:
+def batch_tables(context: BatchContext, *, published: bool = False) -> BatchTables:
     """What the checks read: the staged tables (as far as they are staged) and the published ones.
 
     Right after ``stage_raw`` only ``raw_documents`` is in it, and so on; after ``publish``, or when there
-    was nothing to do, the published ones. Tables are loaded when a check asks for them.
+    was nothing to do, or ``published`` is asked for, the published ones. Tables are loaded when a check
+    asks for them.
     """
     layout, batch = context.layout, context.batch
-    under_way = [t for t in TABLES if staging.staged(layout, t, batch) is not None]
+    under_way = [] if published else [t for t in TABLES if staging.staged(layout, t, batch) is not None]
     names = under_way or [t for t in TABLES if context.manifest is not None]
     before = [t for t in TABLES if context.published_file(t) is not None] if under_way else []
     return BatchTables(
         source=batch.source,
         slice=batch.slice,
-        tables=_Lazy(context, tuple(names)),
+        tables=_Lazy(context, tuple(names), published=not under_way),
         previous=_Lazy(context, tuple(before), published=True),
         max_model_tokens=context.recipe.max_model_tokens,
         min_tokens=context.recipe.min_tokens,
-        listed=len(context.documents),
-        rechunk=lambda document_id: rechunk(context, document_id),
+        listed=None if published else len(context.documents),
+        rechunk=None if published and not same_recipe(context) else partial(rechunk, context, published),
         reread=lambda document_id: _reread(context, document_id),
         count_model_tokens=context.recipe.count_model_tokens,
     )
@@ -58,8 +60,8 @@ class _Lazy(Mapping[str, "pa.Table"]):
         if table not in self.names:
             raise KeyError(table)
         if table not in self.loaded:
-            path = self.context.published_file(table) if self.published else None
-            rows = read_table(path) if path is not None else None
+            path = self.context.layout.table_file(table, self.context.batch)
+            rows = read_table(path) if self.published else None
             self.loaded[table] = rows if rows is not None else staged_rows(self.context, table)
         return self.loaded[table]
 
@@ -70,15 +72,24 @@ class _Lazy(Mapping[str, "pa.Table"]):
         return len(self.names)
 
 
-def rechunk(context: BatchContext, document_id: str) -> list[ChunkSpan]:
+def same_recipe(context: BatchContext) -> bool:
+    """Whether the published tables were made by the recipe of now."""
+    return context.manifest is not None and context.manifest.recipe == context.recipe.digest
+
+
+def rechunk(context: BatchContext, published: bool, document_id: str) -> list[ChunkSpan]:
     """Chunks one document again from its rows, by the recipe of now."""
-    raw = next(r for r in staged_rows(context, RAW_DOCUMENTS).to_pylist() if r["document_id"] == document_id)
+    raw_rows = _Lazy(context, TABLES, published=published)[RAW_DOCUMENTS].to_pylist()
+    raw = next(row for row in raw_rows if row["document_id"] == document_id)
     stage = staging.staged(context.layout, MARKDOWN_DOCUMENTS, context.batch)
     path = context.layout.table_file(MARKDOWN_DOCUMENTS, context.batch)
-    if stage is not None:
+    if stage is not None and not published:
         path = staging.path_of(context.layout, MARKDOWN_DOCUMENTS, context.batch, stage)
     columns = ["document_id", "markdown", "file_type", "has_headings", "has_clean_paragraphs"]
-    (row,) = next(RowStream(path, [document_id], columns).take(1)).to_pylist()
+    rows = [row for portion in RowStream(path, [document_id], columns).take(1) for row in portion.to_pylist()]
+    if not rows:
+        return []
+    row = rows[0]
     facts = {name: row[name] for name in columns[2:]}
     return context.recipe.chunk(row["markdown"], context.recipe.strategy(metadata_of(raw, **facts)))
 

@@ -9,7 +9,6 @@ from chunk_assets.pipeline.context import Session
 from chunk_assets.records import RAW_DOCUMENTS, Outcome
 from chunk_assets.sources import Listing
 from chunk_assets.storage.commit import published_batches
-from chunk_assets.storage.state import load_state
 from chunk_assets.storage.tables import read_table
 
 CHECK_NAME = "deletions_within_bounds"
@@ -79,8 +78,10 @@ def _published(session: Session, source: str) -> Mapping[str, str]:
     for batch in published_batches(session.layout):
         if batch.source != source:
             continue
-        rows = read_table(session.layout.table_file(RAW_DOCUMENTS, batch), ["document_id"])
-        ids = rows["document_id"].to_pylist() if rows is not None else []
-        seen = load_state(session.layout.state_file(batch)).documents
+        context = session.peek(batch.source, batch.slice)
+        seen = context.state.documents
+        path = context.published_file(RAW_DOCUMENTS)
+        rows = read_table(path, ["document_id"]) if path is not None else None
+        ids = rows["document_id"].to_pylist() if rows is not None else list(seen)
         known |= {name: seen[name].version if name in seen else "" for name in ids}
     return known

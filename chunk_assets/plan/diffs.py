@@ -18,8 +18,9 @@ from chunk_assets.storage.tables import read_table
 def hashes_of(context: BatchContext, *, published: bool) -> dict[str, list[str]]:
     """Chunk hashes of each document in order."""
     columns = ("document_id", "chunk_sha256")
-    path = context.layout.table_file(CHUNKS, context.batch)
-    rows = read_table(path, columns) if published else staged_rows(context, CHUNKS, columns)
+    path = context.published_file(CHUNKS)
+    before = read_table(path, columns) if path is not None and published else None
+    rows = before if published else staged_rows(context, CHUNKS, columns)
     found: dict[str, list[str]] = {}
     for document_id, sha256 in zip(*(rows[n].to_pylist() for n in columns), strict=True) if rows else ():
         found.setdefault(document_id, []).append(sha256)

@@ -72,6 +72,7 @@ def rows_of(
     context: BatchContext, table: str, columns: tuple[str, ...] | None, published: bool
 ) -> list[dict[str, Any]]:
     """Rows of the published table, or of the rehearsal."""
-    path = context.layout.table_file(table, context.batch)
-    rows = read_table(path, columns) if published else staged_rows(context, table, columns)
+    path = context.published_file(table)
+    before = read_table(path, columns) if path is not None and published else None
+    rows = before if published else staged_rows(context, table, columns)
     return rows.to_pylist() if rows is not None else []

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from chunk_assets.errors import StopRun
 from chunk_assets.storage.files import TEMPORARY, temporary, writing
 from chunk_assets.storage.schemas import ROW_GROUP_ROWS
 
@@ -100,7 +101,12 @@ def write_table(path: Path, table: str, rows: pa.Table, schema: pa.Schema) -> No
 
 
 def read_table(path: Path, columns: Sequence[str] | None = None) -> pa.Table | None:
-    """A table file, or ``None`` when it is not there. Only its own columns, none from the path."""
+    """A table file, or ``None`` when it is not there. Only its own columns, none from the path.
+
+    Raises:
+        StopRun: the file is damaged.
+    """
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
@@ -108,6 +114,9 @@ def read_table(path: Path, columns: Sequence[str] | None = None) -> pa.Table | N
             return file.read(columns=None if columns is None else list(columns))
     except FileNotFoundError:
         return None
+    except (pa.ArrowException, OSError) as error:
+        msg = f"{path} is damaged: {error}; the next run, or 'chunk-assets repair', makes it anew"
+        raise StopRun(msg) from error
 
 
 def facts_of(path: Path) -> FileFacts | None:

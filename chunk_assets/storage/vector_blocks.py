@@ -55,11 +55,11 @@ class Block:
         return _name(self.count, hashlib.sha256(self.path.read_bytes()).hexdigest()) == self.path.name
 
 
-def blocks_of(folder: Path, width: int) -> Iterator[Block]:
-    """Every complete block in a folder, by name; others are left alone."""
+def blocks_of(folder: Path, width: int | None) -> Iterator[Block]:
+    """Every complete block of a width (``None``: any) in a folder, by name; others are left alone."""
     for path in sorted(folder.glob(f"*{SUFFIX}")):
         block = _open(path)
-        if block is not None and block.width == width:
+        if block is not None and width in (None, block.width):
             yield block
 
 

@@ -114,9 +114,25 @@ class VectorStore:
         row_bytes = KEY_BYTES + 4 * self.width
         return Pruned(kept, total - kept, (total - kept) * row_bytes)
 
+    def drop(self, keys: Iterable[bytes]) -> int:
+        """Forgets single vectors, so that their texts are embedded again; how many there were."""
+        import numpy as np
+
+        unwanted = np.frombuffer(b"".join(keys), np.uint8).reshape(-1, KEY_BYTES)
+        self._forget()
+        dropped = 0
+        for block in list(blocks_of(self.folder, self.width)):
+            kept = ~_wanted_rows(block, unwanted)
+            dropped += int((~kept).sum())
+            if not kept.all():
+                vectors = np.asarray(block.vectors()[kept])
+                fresh = {write_block(self.folder, block.keys()[kept], vectors).path} if kept.any() else set()
+                self._drop([block], fresh)
+        return dropped
+
     def damaged(self) -> list[str]:
         """Names of files that are not what their name says."""
-        whole = {block.path.name for block in blocks_of(self.folder, self.width) if block.sound}
+        whole = {block.path.name for block in blocks_of(self.folder, self.width or None) if block.sound}
         names = [p.name for p in sorted(self.folder.glob("*")) if not p.name.startswith(TEMPORARY)]
         return [name for name in names if name not in whole]
 
