@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_home import TOPICS, chunk_rows, many_rows, write_home
 
 from chunk_assets.embedders import load_embedder
 from chunk_assets.errors import ConfigurationError
@@ -13,6 +12,7 @@ from chunk_assets.search import MODES, open_index
 from chunk_assets.search.passages import highlight
 from chunk_assets.search.ranking import best, fused
 from chunk_assets.search.words import words_of
+from tests.small_home import TOPICS, chunk_rows, many_rows, write_home
 
 QUESTION = "How long is the notice period of the lease?"
 

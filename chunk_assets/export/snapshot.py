@@ -1,0 +1,176 @@
+"""The published tables as rows to export, one batch in memory at a time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from chunk_assets.errors import ConfigurationError
+from chunk_assets.hashing import canonical_json, sha256_text
+from chunk_assets.records import CHUNKS, EMBEDDINGS, PAYLOAD_FIELDS
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# Facts of the embeddings' schema that make up the contract of an index.
+CONTRACT = (
+    "model_id",
+    "model_revision",
+    "model_fingerprint",
+    "dimension",
+    "metric",
+    "pooling",
+    "normalized",
+    "query_prefix",
+    "passage_prefix",
+)
+COPIED = ("chunk_id", "point_id", "document_id", "chunk_index", "text", "context", "heading_path")
+PLACED = ("page_start", "page_end", "content_kind")
+
+
+def export_schema(dimension: int) -> pa.Schema:
+    """The columns of an exported row. ``metadata`` is a JSON object: not every store has maps."""
+    import pyarrow as pa
+
+    text, small, texts = pa.string(), pa.int32(), pa.list_(pa.string())
+    kinds = {"filing_date": pa.date32()}
+    return pa.schema(
+        [
+            pa.field("chunk_id", text, nullable=False),
+            *[(name, text) for name in ("point_id", "document_id", "source")],
+            ("chunk_index", small),
+            ("text", text),
+            ("context", text),
+            ("heading_path", texts),
+            ("page_start", small),
+            ("page_end", small),
+            ("content_kind", text),
+            *[(name, kinds.get(name, text)) for name in PAYLOAD_FIELDS],
+            ("tags", texts),
+            ("metadata", text),
+            ("chunk_sha256", text),
+            ("digest", text),
+            ("vector", pa.list_(pa.float32(), dimension)),
+        ]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    source: str
+    chunks: Path
+    embeddings: Path
+
+
+class Snapshot:
+    """The rows of one source, or of all, as they are published now."""
+
+    def __init__(self, home: Path, source: str | None) -> None:
+        self._batches = _batches(home, source)
+
+    @cached_property
+    def contract(self) -> dict[str, str]:
+        """Model, metric and query rules; ``ConfigurationError`` when batches disagree."""
+        found: dict[str, str] = {}
+        for batch in self._batches:
+            facts = _facts(batch.embeddings)
+            if found and facts != found:
+                raise ConfigurationError(
+                    f"the tables hold vectors of {found['model_id']} and of {facts['model_id']} "
+                    f"(fingerprints {found['model_fingerprint']}, {facts['model_fingerprint']}): "
+                    "one index can't hold both, export one source at a time"
+                )
+            found = facts
+        return found
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The schema of the rows."""
+        return export_schema(int(self.contract["dimension"]))
+
+    def digests(self) -> tuple[dict[str, str], int]:
+        """``{chunk_id: digest}`` of all rows with a vector, and how many have none."""
+        found: dict[str, str] = {}
+        missing = 0
+        for batch in self._batches:
+            payload, without = self._payload(batch)
+            missing += without
+            found.update(zip(payload["chunk_id"].to_pylist(), payload["digest"].to_pylist(), strict=True))
+        return found, missing
+
+    def rows(self, wanted: Mapping[str, str], size: int) -> Iterator[pa.Table]:
+        """The rows with these ids, in table order, at most ``size`` at a time."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        ids = pa.array(list(wanted), pa.string())
+        for batch in self._batches:
+            payload, _ = self._payload(batch)
+            payload = payload.filter(pc.is_in(payload["chunk_id"], value_set=ids))
+            if len(payload):
+                yield from _with_vectors(payload, batch.embeddings, self.schema, size)
+
+    def _payload(self, batch: _Batch) -> tuple[pa.Table, int]:
+        """The rows of a batch without vectors, each with the digest of all that it says."""
+        import pyarrow as pa
+
+        table = _read(batch.chunks, [*COPIED, *PLACED, *PAYLOAD_FIELDS, "tags", "metadata", "chunk_sha256"])
+        embedded = _keys(_read(batch.embeddings, ["chunk_id", "chunk_sha256"]))
+        rows = [row for row in table.to_pylist() if (row["chunk_id"], row["chunk_sha256"]) in embedded]
+        for row in rows:
+            row["source"] = batch.source
+            row["metadata"] = json.dumps(dict(row["metadata"]), sort_keys=True, ensure_ascii=False)
+            row["digest"] = self._digest(row)
+        schema = pa.schema([field for field in self.schema if field.name != "vector"])
+        return pa.Table.from_pylist(rows, schema=schema), len(table) - len(rows)
+
+    def _digest(self, row: Mapping[str, object]) -> str:
+        said = {name: str(value) if name == "filing_date" else value for name, value in row.items()}
+        return sha256_text(canonical_json({**said, "model": self.contract["model_fingerprint"]}))[:32]
+
+
+def _batches(home: Path, source: str | None) -> list[_Batch]:
+    root = home / "tables"
+    found = []
+    for path in sorted((root / EMBEDDINGS).glob(f"source={source or '*'}/slice=*/part-0.parquet")):
+        relative = path.relative_to(root / EMBEDDINGS)
+        name = relative.parts[0].removeprefix("source=")
+        found.append(_Batch(name, root / CHUNKS / relative, path))
+    if not found:
+        known = sorted(path.name.removeprefix("source=") for path in (root / EMBEDDINGS).glob("source=*"))
+        which = f"source {source!r}" if source else "any source"
+        raise ConfigurationError(
+            f"{home} has no embeddings of {which}; known: {', '.join(known) or 'none yet'}"
+        )
+    return found
+
+
+def _facts(path: Path) -> dict[str, str]:
+    import pyarrow.parquet as pq
+
+    facts = {key.decode(): value.decode() for key, value in (pq.read_schema(path).metadata or {}).items()}
+    return {name: facts[name] for name in CONTRACT}
+
+
+def _read(path: Path, columns: list[str]) -> pa.Table:
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path) as file:
+        return file.read(columns=columns)
+
+
+def _keys(table: pa.Table) -> set[tuple[str, str]]:
+    return set(zip(table["chunk_id"].to_pylist(), table["chunk_sha256"].to_pylist(), strict=True))
+
+
+def _with_vectors(payload: pa.Table, path: Path, schema: pa.Schema, size: int) -> Iterator[pa.Table]:
+    embedded = _read(path, ["chunk_id", "vector"]).combine_chunks()
+    where = {identifier: row for row, identifier in enumerate(embedded["chunk_id"].to_pylist())}
+    for start in range(0, len(payload), size):
+        part = payload.slice(start, size)
+        rows = [where[identifier] for identifier in part["chunk_id"].to_pylist()]
+        yield part.append_column("vector", embedded["vector"].take(rows)).select(schema.names).cast(schema)
