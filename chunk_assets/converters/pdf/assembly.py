@@ -53,6 +53,8 @@ def _known_words(lines: Sequence[Line]) -> frozenset[str]:
     """
     known: set[str] = set()
     broken = False
+    if not any(line.text.endswith("-") for line in lines):
+        return frozenset()
     for line in lines:
         words = _WORD.findall(line.text.lower())
         if broken:

@@ -13,6 +13,7 @@ _BULLET = re.compile(rf"^(?:[{BULLETS}]|[-–—o\ue000-\uf8ff](?=\s))\s*(?=\S|$
 _LONE = re.compile(rf"[{BULLETS}\ue000-\uf8ff]")
 _NUMBER = re.compile(r"^(\(?(?:\d{1,3}|[a-zA-Z]|[ivxlIVXL]{1,6})[.)])\s+(?=\S)")
 _LEADER = re.compile(r"(?:\s?[.·…_]){4,}\s*")
+_LEADER_MARKS = ("...", ". .", "··", "· ·", "……", "… …", "___")
 _ENDS = re.compile(r"[.!?:;。！？：；]['\"”’»)\]]*\d{0,2}$")
 
 
@@ -90,7 +91,7 @@ def _new_block(line: Line) -> Block:
         return Block("note", [line])
     if line.mono:
         return Block("code", [line])
-    if _LEADER.search(text):
+    if has_leader(text):
         return Block("leader", [line])
     bullet = _BULLET.match(text)
     if bullet:
@@ -99,6 +100,11 @@ def _new_block(line: Line) -> Block:
     if number:
         return Block("item", [line], marker=number.group(1))
     return Block("text", [line])
+
+
+def has_leader(text: str) -> bool:
+    """Whether a row of dots or the like leads from a title to a page number."""
+    return any(mark in text for mark in _LEADER_MARKS) and bool(_LEADER.search(text))
 
 
 def _leading(lines: Sequence[Line]) -> float:
@@ -131,7 +137,7 @@ def _continues(block: Block, line: Line, leading: float, rights: Mapping[int, fl
         return _is_tail(block, last, line)
     if _starts_item(line) and not _is_hanging_number(last, line):
         return False
-    if _LEADER.search(last.text):
+    if has_leader(last.text):
         return False
     step = line.top - last.top
     if step <= 0 or step > (leading * 1.3 + 0.1) * max(last.size, line.size):

@@ -14,6 +14,9 @@ def cell_text(words: Sequence[Word]) -> str:
     """The words of a cell in reading order, on one line."""
     if len(words) < 2:
         return words[0].text if words else ""
+    line = words[0].line
+    if all([word.line == line for word in words]):  # noqa: C419 - a list is faster for a few words
+        return " ".join([word.text for word in words])
     if any(word.style.angle != 0 for word in words):
         return " ".join([word.text for word in sorted(words, key=lambda word: word.seq)])
     return join_lines([" ".join([word.text for word in row]) for row in rows_of(words)])
@@ -86,7 +89,7 @@ def split_rows(groups: Sequence[Sequence[Word]]) -> list[list[str]] | None:
     heights, three or more, and every other filled cell keeps to those heights. Two lines are enough
     when all of three or more cells have them.
     """
-    if sum(1 for group in groups if len(group) > 1) < 2:
+    if sum(1 for group in groups if len(group) > 1 and group[0].line != group[-1].line) < 2:
         return None
     stacks = [rows_of(group) if group else [] for group in groups]
     counts = [len(stack) for stack in stacks if stack]

@@ -99,9 +99,8 @@ def _read_pages(document: Any, count: int, limit: int) -> _Reading:
 
 
 def _note(reading: _Reading, page: PageText) -> None:
-    letters = sum(len(word.text) for word in page.words)
     reading.words += len(page.words)
-    reading.letters += letters
+    reading.letters += page.letters
     for reason, number in page.hidden.items():
         reading.hidden[reason] = reading.hidden.get(reason, 0) + number
     if (
@@ -112,7 +111,7 @@ def _note(reading: _Reading, page: PageText) -> None:
         reading.pictures.append(page.number)
     elif page.words and len(page.words) <= _STAMP_WORDS and page.picture_share >= _FULL_PICTURE:
         reading.stamped.append(page.number)
-    if page.doubtful * 50 > letters:
+    if page.doubtful * 50 > page.letters:
         reading.doubtful.append(page.number)
 
 

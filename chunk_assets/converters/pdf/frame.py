@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from chunk_assets.converters.pdf.model import Box, Rule, Style
 
 
-def prevailing_angle(styles: Sequence[Style], lengths: Sequence[int]) -> int:
+def prevailing_angle(styles: Sequence[Style], lengths: Iterable[int]) -> int:
     """The direction of most letters: 0, 90, 180 or 270."""
-    letters: dict[int, int] = {}
+    angles = {style.angle for style in set(styles)} - {-1}
+    if len(angles) < 2:
+        return angles.pop() if angles else 0
+    letters = dict.fromkeys(sorted(angles), 0)
     for style, length in zip(styles, lengths, strict=True):
-        letters[style.angle] = letters.get(style.angle, 0) + length
-    letters.pop(-1, None)
-    return max(letters, key=lambda angle: (letters[angle], -angle)) if letters else 0
+        if style.angle >= 0:
+            letters[style.angle] += length
+    return max(letters, key=lambda angle: (letters[angle], -angle))
 
 
-def relative(style: Style, angle: int) -> Style:
-    """The style seen from a frame turned by ``angle``."""
-    if angle == 0 or style.angle < 0:
-        return style
-    return replace(style, angle=(style.angle - angle) % 360)
+def relative(styles: Sequence[Style], angle: int) -> list[Style]:
+    """The styles seen from a frame turned by ``angle``."""
+    seen = {
+        style: style if style.angle < 0 else replace(style, angle=(style.angle - angle) % 360)
+        for style in dict.fromkeys(styles)
+    }
+    return [seen[style] for style in styles]
 
 
 def turned(left: float, top: float, right: float, bottom: float, angle: int) -> Box:

@@ -135,26 +135,19 @@ def _bounds(item: int, matrix: Matrix) -> tuple[float, float, float, float]:
 def _read_path(drawing: Drawing, item: int, matrix: Matrix) -> None:
     left, top, right, bottom = _bounds(item, matrix)
     width, height = right - left, top - bottom
-    if max(width, height) < _SHORT:
+    if width < _SHORT and height < _SHORT:
         return
     filled, stroked = _draw_mode(item)
-    if not filled and not stroked:
+    if not (filled or stroked) or (filled and not stroked and _is_white(item)):
         return
-    if filled and not stroked and _is_white(item):
-        return
-    if min(width, height) <= _THIN:
-        _add_thin(drawing, left, top, right, bottom)
-        return
-    if filled:
-        drawing.fills.append((left, top, right, bottom))
-    _read_segments(drawing, item, _product(_own_matrix(item), matrix), filled)
-
-
-def _add_thin(drawing: Drawing, left: float, top: float, right: float, bottom: float) -> None:
-    if right - left >= top - bottom:
+    if height <= _THIN and height <= width:
         drawing.across.append(Rule((top + bottom) / 2, left, right))
-    else:
+    elif width <= _THIN:
         drawing.down.append(Rule((left + right) / 2, bottom, top))
+    else:
+        if filled:
+            drawing.fills.append((left, top, right, bottom))
+        _read_segments(drawing, item, _product(_own_matrix(item), matrix), filled)
 
 
 _MODE = (ctypes.c_int * 2)()

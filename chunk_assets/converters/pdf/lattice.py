@@ -238,7 +238,7 @@ def _rows(inside: dict[int, list[Word]], grid: Grid, first: int, last: int) -> l
             if name in done or name not in inside:
                 continue
             done.add(name)
-            width = sum(other == name for other in names)
+            width = names.count(name)
             for place, words in enumerate(cut_cell(inside[name], grid.xs[column : column + width + 1])):
                 groups[column + place] = words
         rows.extend(split_rows(groups) or [[cell_text(group) for group in groups]])

@@ -13,27 +13,29 @@ CELL_GAP = 0.9
 
 def fragments(words: Iterable[Word]) -> list[Line]:
     """Fragments in PDFium's order. Words of one fragment are neighbours in order and place."""
-    found: list[Line] = []
-    current: list[Word] = []
+    groups: list[list[Word]] = []
+    last: Word | None = None
     for word in words:
-        if current and not _continues(current[-1], word):
-            found.append(line_of(current))
-            current = []
-        current.append(word)
-    if current:
-        found.append(line_of(current))
-    return found
+        if last is not None and word.line == last.line and _beside(last, word):
+            groups[-1].append(word)
+        else:
+            groups.append([word])
+        last = word
+    return [line_of(group) for group in groups]
 
 
-def _continues(last: Word, word: Word) -> bool:
-    if word.line != last.line or word.style.angle != last.style.angle:
+def _beside(last: Word, word: Word) -> bool:
+    """Whether ``word`` goes on with the fragment of ``last``, a word of the same line."""
+    style, other = last.style, word.style
+    if style is not other and style.angle != other.angle:
         return False
-    if word.style.angle != 0:
+    if style.angle != 0:
         return True
-    reach = CELL_GAP * max(last.style.size, word.style.size, 4.0)
-    gap = word.x0 - last.x1
-    if gap > reach or last.x0 - word.x1 > reach:
+    reach = CELL_GAP * max(style.size, other.size, 4.0)
+    if word.x0 - last.x1 > reach or last.x0 - word.x1 > reach:
         return False
+    if word.top == last.top:
+        return True
     middle = (word.top + word.bottom) / 2
     return (
         last.top - 1 <= middle <= last.bottom + 1 or word.top <= (last.top + last.bottom) / 2 <= word.bottom

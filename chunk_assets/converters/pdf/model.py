@@ -10,9 +10,11 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Style:
-    """How a text object is drawn; shared by all its words. ``angle`` is -1 when it is no right angle.
+    """How a text object is drawn; one object for all words of a page that are drawn alike.
+
+     ``angle`` is -1 when it is no right angle.
 
     ``flaw`` is why a reader can't see the text ("" when it can be seen).
     """
@@ -63,6 +65,7 @@ class PageText:
     words: list[Word]
     across: list[Rule] = field(default_factory=list)
     down: list[Rule] = field(default_factory=list)
+    letters: int = 0
     picture_share: float = 0.0
     drawn: int = 0
     doubtful: int = 0
@@ -141,12 +144,14 @@ def line_of(words: list[Word]) -> Line:
     size, bold, mixed = style.size, style.bold, False
     if any(word.style is not style for word in words):
         size, bold, mixed = _prevailing(words)
+    last = words[-1]
+    in_order = style.angle == 0 and last.x0 >= first.x0
     return Line(
         words,
         " ".join([word.text for word in words]),
-        min([word.x0 for word in words]),
+        first.x0 if in_order else min([word.x0 for word in words]),
         min([word.top for word in words]),
-        max([word.x1 for word in words]),
+        max(first.x1, last.x1) if in_order else max([word.x1 for word in words]),
         max([word.bottom for word in words]),
         size,
         bold,

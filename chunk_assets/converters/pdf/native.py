@@ -76,7 +76,8 @@ def native() -> Native:
 
     def bind(name: str, result: Any, arguments: tuple[Any, ...]) -> Callable[..., Any]:
         at = ctypes.cast(getattr(raw, name), ctypes.c_void_p).value or 0
-        return ctypes.CFUNCTYPE(result, *arguments)(at)
+        # The calls are too short to be worth letting other threads run meanwhile.
+        return ctypes.PYFUNCTYPE(result, *arguments)(at)
 
     return Native(**{key: bind(*signature) for key, signature in _SIGNATURES.items()})
 

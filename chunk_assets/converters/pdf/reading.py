@@ -5,9 +5,10 @@ from __future__ import annotations
 import ctypes
 import re
 import unicodedata
-from dataclasses import replace
+from bisect import bisect_left
 from itertools import pairwise
-from typing import Any
+from operator import sub
+from typing import Any, NamedTuple
 
 from chunk_assets.converters.pdf.frame import prevailing_angle, relative, turned, turned_rules
 from chunk_assets.converters.pdf.graphics import Drawing, read_drawing
@@ -17,7 +18,7 @@ from chunk_assets.converters.pdf.styles import StyleReader
 
 # A hyphen that PDFium takes for a word break ends its word: what follows is on the next line.
 _WORD = re.compile(r"[^\s\x00-\x20\ufffe]+[\x02\ufffe]?")
-_BREAK = re.compile(r"\r\n?|\n")
+_BREAK = re.compile(r"\r\n?|[\n\x02\ufffe]")
 _LIGATURES = re.compile("[\ufb00-\ufb06]")
 _JUNK = dict.fromkeys([*range(0x20), *range(0x7F, 0xA0), 0xFFFE, 0xFEFF, 0xAD, 0x200B], None)
 _UNCLEAN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u200b\ufb00-\ufb06\ufeff\ufffe]")
@@ -26,7 +27,13 @@ _UNMAPPED = re.compile(r"[\ue000-\uf8ff\ufffd]")
 # Share of the page under pictures from which on text may stand on a picture, or be a scan's layer.
 _SOME_PICTURE = 0.02
 
-Span = tuple[int, int, int]
+
+class Spans(NamedTuple):
+    """Where the words are in the page's text, and on which of PDFium's lines each one stands."""
+
+    starts: list[int]
+    ends: list[int]
+    lines: list[int]
 
 
 def read_page(page: Any, number: int) -> PageText:
@@ -41,7 +48,7 @@ def read_page(page: Any, number: int) -> PageText:
         at = address(text_page.raw)
         flat = _corners(at, spans)
         heights = [round(top - bottom, 2) for top, bottom in zip(flat[1::8], flat[3::8], strict=True)]
-        styles = StyleReader(at).of_each([span[0] for span in spans], heights, [span[2] for span in spans])
+        styles = StyleReader(at).of_each(spans.starts, heights)
     finally:
         text_page.close()
     if _EAST_ASIAN.search(text):
@@ -52,51 +59,50 @@ def read_page(page: Any, number: int) -> PageText:
 def _page(
     number: int,
     text: str,
-    spans: list[Span],
+    spans: Spans,
     flat: list[float],
     styles: list[Style],
     drawing: Drawing,
     bounds: tuple[float, float, float, float],
 ) -> PageText:
     """The page turned so that most of its text runs to the right, without what can't be seen."""
-    angle = prevailing_angle(styles, [end - start for start, end, _ in spans])
+    angle = prevailing_angle(styles, map(sub, spans.ends, spans.starts))
     left, bottom, right, top = bounds
     page = PageText(number, turned(left, top, right, bottom, angle), [])
     page.picture_share = drawing.picture_share(bounds)
     page.drawn = drawing.objects
     page.across, page.down = turned_rules(drawing.across, drawing.down, angle)
     if angle:
-        styles = [relative(style, angle) for style in styles]
+        styles = relative(styles, angle)
     words = _words(text, spans, _boxes(flat, angle), styles)
-    page.words = _mended(_visible(words, page, drawing, angle))
+    page.words = _mended(_visible(words, page, drawing, angle), _spaced_lines(text))
+    page.letters = len(text)
     if not text.isascii():
         page.doubtful = sum([len(_UNMAPPED.findall(word.text)) for word in page.words])
     return page
 
 
-def _spans(text: str) -> list[Span]:
-    """Start, end and line number of every word; a hyphen at a line's end starts a new line too."""
-    breaks = [match.start() for match in _BREAK.finditer(text)]
-    breaks.append(len(text) + 1)
-    spans: list[Span] = []
-    line = passed = 0
-    for match in _WORD.finditer(text):
-        start, end = match.span()
-        while breaks[passed] < start:
-            passed += 1
-            line += 1
-        spans.append((start, end, line))
-        if text[end - 1] in "\x02\ufffe":
-            line += 1
-    return spans
+def _spans(text: str) -> Spans:
+    """The words of a page; a hyphen at a line's end starts a new line too."""
+    found = [match.span() for match in _WORD.finditer(text)]
+    starts = [start for start, _ in found]
+    lines: list[int] = []
+    for line, end in enumerate(_line_ends(text)):
+        passed = len(lines)
+        lines += [line] * (bisect_left(starts, end, passed) - passed)
+    return Spans(starts, [end for _, end in found], lines)
 
 
-def _corners(text_page: int, spans: list[Span]) -> list[float]:
+def _line_ends(text: str) -> list[int]:
+    return [match.end() for match in _BREAK.finditer(text)] + [len(text)]
+
+
+def _corners(text_page: int, spans: Spans) -> list[float]:
     """Left, top, right, bottom of the first and of the last character of every word, in a row."""
-    boxes = (ctypes.c_float * (8 * len(spans)))()
+    boxes = (ctypes.c_float * (8 * len(spans.starts)))()
     cursor = ctypes.addressof(boxes)
     loose = native().loose_box
-    for start, end, _ in spans:
+    for start, end in zip(spans.starts, spans.ends, strict=True):
         loose(text_page, start, cursor)
         loose(text_page, end - 1, cursor + 16)
         cursor += 32
@@ -124,18 +130,18 @@ def _boxes(flat: list[float], angle: int) -> list[tuple[float, float, float, flo
 
 
 def _words(
-    text: str, spans: list[Span], boxes: list[tuple[float, float, float, float]], styles: list[Style]
+    text: str, spans: Spans, boxes: list[tuple[float, float, float, float]], styles: list[Style]
 ) -> list[Word]:
     """The words with clean text, some perhaps empty."""
     text = text.replace("\x02", "-").replace("\ufffe", "-")
     if _UNCLEAN.search(text) or not unicodedata.is_normalized("NFC", text):
-        texts = [_clean(text[start:end]) for start, end, _ in spans]
+        texts = [_clean(text[start:end]) for start, end in zip(spans.starts, spans.ends, strict=True)]
     else:
-        texts = [text[start:end] for start, end, _ in spans]
+        texts = [text[start:end] for start, end in zip(spans.starts, spans.ends, strict=True)]
     # A page has hundreds of words: this makes the named tuples in half the time of their own call.
     make = tuple.__new__
-    rows = enumerate(zip(texts, boxes, styles, spans, strict=True))
-    return [make(Word, (word, *box, style, span[2], seq)) for seq, (word, box, style, span) in rows]
+    rows = zip(texts, boxes, styles, spans.lines, range(len(texts)), strict=True)
+    return [make(Word, (word, *box, style, line, seq)) for word, box, style, line, seq in rows]
 
 
 def _clean(text: str) -> str:
@@ -144,37 +150,28 @@ def _clean(text: str) -> str:
     return unicodedata.normalize("NFC", text.translate(_JUNK))
 
 
-def _stacked(spans: list[Span], flat: list[float], styles: list[Style]) -> list[Style]:
+def _stacked(spans: Spans, flat: list[float], styles: list[Style]) -> list[Style]:
     """Vertical writing, where letters stand under each other, is marked as text that runs down."""
     total = down = 0
-    for (start, end, _), corner, style in zip(spans, range(0, len(flat), 8), styles, strict=True):
-        total += end - start
+    lengths = map(sub, spans.ends, spans.starts)
+    for length, corner, style in zip(lengths, range(0, len(flat), 8), styles, strict=True):
+        total += length
         height = flat[corner + 1] - flat[corner + 7]
-        if end - start > 1 and style.angle == 0 and height > 1.8 * abs(flat[corner + 6] - flat[corner]):
-            down += end - start
+        if length > 1 and style.angle == 0 and height > 1.8 * abs(flat[corner + 6] - flat[corner]):
+            down += length
     if down * 2 <= total:
         return styles
-    return [replace(style, angle=270) for style in styles]
+    return relative(styles, 90)
 
 
 def _visible(words: list[Word], page: PageText, drawing: Drawing, angle: int) -> list[Word]:
     """The words a reader sees; the others are counted in ``page.hidden`` by reason."""
-    left, top, right, bottom = page.box
-    fills: list[Box] | None = None
+    if not any(style.flaw for style in {word.style for word in words}) and _all_inside(words, page.box):
+        return [word for word in words if word.text]
+    fills = [turned(*fill, angle) for fill in drawing.fills]
     seen = []
     for word in words:
-        x, y = (word.x0 + word.x1) / 2, (word.top + word.bottom) / 2
-        if not (left - 2 <= x <= right + 2 and top - 2 <= y <= bottom + 2):
-            reason = "off the page"
-        elif word.style.flaw:
-            if fills is None:
-                fills = [turned(*fill, angle) for fill in drawing.fills]
-            reason = _unseen(word.style.flaw, x, y, page, fills, drawing.shaded)
-        elif word.text:
-            seen.append(word)
-            continue
-        else:
-            continue
+        reason = _unseen(word, page, fills, drawing.shaded)
         if reason:
             page.hidden[reason] = page.hidden.get(reason, 0) + 1
         elif word.text:
@@ -182,8 +179,20 @@ def _visible(words: list[Word], page: PageText, drawing: Drawing, angle: int) ->
     return seen
 
 
-def _unseen(flaw: str, x: float, y: float, page: PageText, fills: list[Box], shaded: bool) -> str:
-    """``flaw`` if it hides the word at this place, or ""."""
+def _all_inside(words: list[Word], box: Box) -> bool:
+    left, top, right, bottom = box
+    return all(
+        left <= word.x0 and word.x1 <= right and top <= word.top and word.bottom <= bottom for word in words
+    )
+
+
+def _unseen(word: Word, page: PageText, fills: list[Box], shaded: bool) -> str:
+    """Why no reader sees the word, or ""."""
+    left, top, right, bottom = page.box
+    x, y = (word.x0 + word.x1) / 2, (word.top + word.bottom) / 2
+    if not (left - 2 <= x <= right + 2 and top - 2 <= y <= bottom + 2):
+        return "off the page"
+    flaw = word.style.flaw
     if flaw == "invisible":
         # The text layer of a scan is drawn invisibly over its picture: that is the text to keep.
         return "" if page.picture_share > _SOME_PICTURE else flaw
@@ -193,18 +202,24 @@ def _unseen(flaw: str, x: float, y: float, page: PageText, fills: list[Box], sha
     return flaw
 
 
-def _mended(words: list[Word]) -> list[Word]:
+def _spaced_lines(text: str) -> set[int]:
+    """Numbers of the lines with five words or more that are of three letters or fewer on average."""
+    found = set()
+    start = 0
+    for line, end in enumerate(_line_ends(text)):
+        gaps = text.count(" ", start, end)
+        if gaps >= 4 and end - start < 4.2 * (gaps + 1):
+            found.add(line)
+        start = end
+    return found
+
+
+def _mended(words: list[Word], spaced: set[int]) -> list[Word]:
     """Words that letter-spacing has cut to pieces are put together again.
 
-    A line is held for letter-spaced when its pieces are short and its gaps are of two clearly
-    different kinds; only the narrow ones, under a usual word space, are closed.
+    A line of short pieces is held for letter-spaced when its gaps are of two clearly different
+    kinds; only the narrow ones, under a usual word space, are closed.
     """
-    counts: dict[int, list[int]] = {}
-    for word in words:
-        count = counts.setdefault(word.line, [0, 0])
-        count[0] += 1
-        count[1] += len(word.text)
-    spaced = {line for line, (number, letters) in counts.items() if number >= 5 and letters < 3.2 * number}
     if not spaced:
         return words
     lines: dict[int, list[Word]] = {line: [] for line in spaced}
@@ -213,7 +228,7 @@ def _mended(words: list[Word]) -> list[Word]:
             lines[word.line].append(word)
     result = [word for word in words if word.line not in spaced]
     for line in lines.values():
-        result.extend(_mended_line(line))
+        result.extend(_mended_line(line) if len(line) >= 5 else line)
     return sorted(result, key=lambda word: word.seq)
 
 

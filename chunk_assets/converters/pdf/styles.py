@@ -26,47 +26,48 @@ class StyleReader:
         self._native = native()
         self._styles: dict[int, Style] = {}
         self._shared: dict[tuple[float, bool, int, str, bool], Style] = {}
-        self._last_key: tuple[int | None, float, int, int] | None = None
-        self._last = (0.0, False, 0, False)
+        self._types: dict[tuple[int, float, int], tuple[float, bool, int, bool]] = {}
         self._fonts: dict[int, tuple[bool, bool]] = {}
         self._matrix = (ctypes.c_float * 6)()
         self._matrix_at = ctypes.addressof(self._matrix)
         self._color = (ctypes.c_uint * 4)()
         self._color_at = ctypes.addressof(self._color)
 
-    def of_each(self, indices: list[int], heights: list[float], lines: list[int]) -> list[Style]:
-        """The styles of the characters at ``indices``, with the height of each one's box and its line.
-
-        Neighbours on a line with one font and one height have one size, so that is asked only once.
-        """
+    def of_each(self, indices: list[int], heights: list[float]) -> list[Style]:
+        """The styles of the characters at ``indices``, with the height of each one's box."""
         styles = self._styles
         page = self._page
         text_object = self._native.text_object
         result = []
-        for index, height, line in zip(indices, heights, lines, strict=True):
+        for index, height in zip(indices, heights, strict=True):
             found = text_object(page, index) or 0
             style = styles.get(found)
             if style is None:
-                style = styles[found] = self._read(found, index, height, line)
+                style = styles[found] = self._read(found, index, height)
             result.append(style)
         return result
 
-    def _read(self, found: int, index: int, height: float, line: int) -> Style:
+    def _read(self, found: int, index: int, height: float) -> Style:
         if not found:
             return self._style(0.0, False, 0, "", False)
         call = self._native
         mode = call.render_mode(found)
-        key = (call.font(found), height, line, mode)
-        if key != self._last_key:
-            self._last_key = key
-            call.matrix(self._page, index, self._matrix_at)
-            a, b, c, d, _, _ = self._matrix
-            scale = abs(d) if b == 0.0 == c else (c * c + d * d) ** 0.5 or abs(a)
-            size = abs(round(call.font_size(self._page, index) * scale * 4) / 4)
-            bold, mono = self._font(key[0] or 0, index)
-            self._last = size, bold or mode == _STROKED_TOO, angle_of(a, b, d), mono
-        size, bold, angle, mono = self._last
+        # One font with boxes of one height has one size, so its matrix is asked for only once.
+        key = call.font(found) or 0, height, mode
+        known = self._types.get(key)
+        if known is None:
+            known = self._types[key] = self._type(key[0], index, mode)
+        size, bold, angle, mono = known
         return self._style(size, bold, angle, self._flaw(found, mode, size), mono)
+
+    def _type(self, font: int, index: int, mode: int) -> tuple[float, bool, int, bool]:
+        """Size, weight, direction and pitch of a character."""
+        self._native.matrix(self._page, index, self._matrix_at)
+        a, b, c, d, _, _ = self._matrix
+        scale = abs(d) if b == 0.0 == c else (c * c + d * d) ** 0.5 or abs(a)
+        size = abs(round(self._native.font_size(self._page, index) * scale * 4) / 4)
+        bold, mono = self._font(font, index)
+        return size, bold or mode == _STROKED_TOO, angle_of(a, b, d), mono
 
     def _style(self, size: float, bold: bool, angle: int, flaw: str, mono: bool) -> Style:
         key = (size, bold, angle, flaw, mono)
