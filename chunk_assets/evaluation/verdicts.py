@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from chunk_assets.errors import ConfigurationError
 from chunk_assets.evaluation.tables import Row
 from chunk_assets.records import Outcome
+from chunk_assets.text.reasons import TOPIC
 
 TABLE = "retrieval_evaluation"
 FLOOR = 0.70
@@ -54,20 +56,26 @@ def regression(rows: Sequence[Row], baseline: Sequence[Row], allowed: float = AL
     return Outcome("retrieval_regression", TABLE, not bad, "warn", summary, counts, examples)
 
 
+def topic_share(split_reasons: Sequence[str]) -> float:
+    """Share of semantic chunks that end because the topic changes, and not because of their size.
+
+    ``split_reasons`` are those of the chunks of strategy ``semantic``. 0 for none.
+    """
+    return sum(reason == TOPIC for reason in split_reasons) / len(split_reasons) if split_reasons else 0.0
+
+
 def threshold_drift(
     shares: Mapping[str, float], baseline: Mapping[str, float], allowed: float = ALLOWED_DRIFT
 ) -> Outcome:
-    """Warning when the share of sentence borders under the semantic threshold moved.
+    """Warning when the semantic threshold cuts more often, or less, than it did.
 
-    ``shares`` maps a source or set to that share (in [0, 1]) now. A threshold is set for one kind of
-    text; where the share moves by more than ``allowed``, the texts have changed and so do the chunks.
+    ``shares`` maps a source or set to its ``topic_share``. A threshold is chosen for one kind of text;
+    where the share moves by more than ``allowed``, the texts have changed, and so have the chunks.
     """
     moved = {name: share - baseline[name] for name, share in shares.items() if name in baseline}
     bad = {name: move for name, move in moved.items() if abs(move) > allowed + 1e-9}
     worst = max((abs(move) for move in moved.values()), default=0.0)
-    said = (
-        f"{len(moved)} compared, the largest move of the share under the threshold {100 * worst:.1f} points"
-    )
+    said = f"{len(moved)} compared, the share cut by topic moved by at most {100 * worst:.1f} points"
     summary = f"{said}; {RECALIBRATE}" if bad else said
     examples = tuple(
         {"document_id": name, "page": "", "what": f"moved by {100 * move:+.1f} points"}
@@ -86,19 +94,28 @@ def _example(row: Row, what: str) -> dict[str, str]:
     return {"document_id": where, "page": "", "what": what}
 
 
-def load_baseline(path: Path) -> list[Row]:
-    """The rows of a stored baseline; none when there is no file. ``ConfigurationError`` if broken."""
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """Figures to compare with: watched rows, and the topic share of each source or set."""
+
+    rows: Sequence[Row] = ()
+    topic_shares: Mapping[str, float] = field(default_factory=dict)
+
+
+def load_baseline(path: Path) -> Baseline:
+    """The stored baseline; an empty one when there is no file. ``ConfigurationError`` if broken."""
     if not path.exists():
-        return []
+        return Baseline()
     try:
-        found: list[Row] = json.loads(path.read_text("utf-8"))["rows"]
+        found = json.loads(path.read_text("utf-8"))
+        return Baseline(found["rows"], found["topic_shares"])
     except (ValueError, KeyError, TypeError) as error:
         raise ConfigurationError(f"{path} is no baseline: {error}") from error
-    return found
 
 
-def save_baseline(path: Path, rows: Sequence[Row]) -> None:
-    """Writes the watched figures as a new baseline, in a form that diffs line by line."""
-    kept = [row for row in rows if row["measure"] in WATCHED]
+def save_baseline(path: Path, baseline: Baseline) -> None:
+    """Writes the watched figures as the new baseline, in a form that diffs line by line."""
+    kept = [row for row in baseline.rows if row["measure"] in WATCHED]
     lines = ",\n".join(f"  {json.dumps(row)}" for row in kept)
-    path.write_text(f'{{"rows": [\n{lines}\n]}}\n', "utf-8")
+    shares = json.dumps(baseline.topic_shares, sort_keys=True)
+    path.write_text(f'{{"topic_shares": {shares},\n"rows": [\n{lines}\n]}}\n', "utf-8")

@@ -7,14 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from chunk_assets.chunking import chunk_markdown, strategy
 from chunk_assets.errors import ConfigurationError
 from chunk_assets.evaluation.tables import Row
 from chunk_assets.evaluation.verdicts import (
+    Baseline,
     accuracy_floor,
     load_baseline,
     regression,
     save_baseline,
     threshold_drift,
+    topic_share,
 )
 
 
@@ -64,9 +67,9 @@ def test_a_drop_of_five_points_a_gain_and_other_strategies_pass() -> None:
 def test_a_baseline_survives_writing_and_reading(tmp_path: Path) -> None:
     kept = [row("hit@5", 0.9), row("recall@500tok", 0.8)]
     path = tmp_path / "baseline.json"
-    save_baseline(path, [*kept, row("chunks", 12.0)])
-    assert load_baseline(path) == kept
-    assert load_baseline(tmp_path / "none.json") == []
+    save_baseline(path, Baseline([*kept, row("chunks", 12.0)], {"contracts": 0.25}))
+    assert load_baseline(path) == Baseline(kept, {"contracts": 0.25})
+    assert load_baseline(tmp_path / "none.json") == Baseline()
 
 
 def test_a_broken_baseline_is_named(tmp_path: Path) -> None:
@@ -81,3 +84,17 @@ def test_drift_of_the_threshold_is_a_warning() -> None:
     assert (outcome.passed, outcome.severity) == (False, "warn")
     assert [e["document_id"] for e in outcome.examples] == ["contracts"]
     assert threshold_drift({"contracts": 0.24}, {"contracts": 0.22}).passed
+
+
+def test_the_topic_share_counts_chunks_that_semantic_chunking_ended() -> None:
+    text = "\n\n".join(
+        f"The {name} is cleaned on Monday. The {name} is oiled on Friday. Nobody may paint the {name}."
+        for name in ("bridge", "violin", "submarine", "orchard", "telescope", "bakery")
+    )
+    spans = chunk_markdown(
+        text, strategy("semantic", {"threshold": 0.75, "min_tokens": 8, "target_tokens": 60})
+    )
+    share = topic_share([span.split_reason for span in spans])
+    assert 0 < share <= 1
+    assert topic_share(["size", "topic", "topic", "end"]) == 0.5
+    assert topic_share([]) == 0.0
