@@ -22,6 +22,10 @@ OLE_MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 # Below this size even a ratio of a thousand harms nobody: small XML of blanks packs that well.
 _HARMLESS_BYTES = 20_000_000
 _BLOCK = 1 << 20
+# What zipfile raises for damaged members, wrong offsets and unknown methods.
+_DAMAGE = (
+    zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError,
+)  # fmt: skip
 
 
 def open_archive(data: bytes, limits: Limits) -> zipfile.ZipFile:
@@ -102,7 +106,7 @@ def parse_xml(data: bytes, *, what: str = "XML part", recover: bool = False) -> 
         raise DocumentFailure("unsafe", f"{what} has a DOCTYPE, which documents of this kind never need")
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, huge_tree=False, remove_comments=True,
-        remove_pis=True, recover=recover,
+        remove_pis=True, recover=recover, collect_ids=False,
     )  # fmt: skip
     try:
         root = etree.fromstring(data, parser)

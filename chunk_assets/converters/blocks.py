@@ -7,13 +7,12 @@ that starts inside either is marked by ``PAGE``, which ``render`` turns into exa
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
 from chunk_assets.converters.markup import (
-    clean_text,
+    clean_marked,
     collapse_spaces,
     escape_inline,
     escape_text,
@@ -25,6 +24,7 @@ from chunk_assets.records import Page
 # Non-characters, which ``clean_text`` removes from every source, so that no document can forge them.
 PAGE = "\ufdd0"
 _SPECIAL = "\ufdd1"
+_FORGED = re.compile("[\ufdd0-\ufdef]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Inline:
     def text(self, text: str) -> None:
         """Appends plain text of the source."""
         if text:
-            self._pieces.append(clean_text(text))
+            self._pieces.append(text if text.isascii() else _FORGED.sub("", text))
 
     def markdown(self, markdown: str) -> None:
         """Appends finished inline markdown."""
@@ -122,10 +122,14 @@ class Inline:
 
     def verbatim(self) -> str:
         """The text as it is, nothing collapsed or escaped: for code."""
-        return self._fill(unicodedata.normalize("NFC", "".join(self._pieces)))
+        return self._fill(self._joined())
 
     def _raw(self) -> str:
-        return collapse_spaces(unicodedata.normalize("NFC", "".join(self._pieces)))
+        return collapse_spaces(self._joined())
+
+    def _joined(self) -> str:
+        """All pieces as one clean text: letters and their accents may come in different pieces."""
+        return clean_marked("".join(self._pieces))
 
     def _fill(self, text: str) -> str:
         if not self._special:

@@ -13,8 +13,12 @@ from collections.abc import Iterable, Sequence
 # Line ends of other systems and of Unicode; vertical tab and form feed are breaks too.
 _NEWLINES = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
 # Control characters but tab and newline, byte order marks, soft hyphens, surrogates, non-characters.
-_DROPPED = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\xad\ufeff\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
-_SPACES = re.compile("[ \t\xa0\u2000-\u200a\u202f\u205f\u3000]+")
+_CONTROLS = "\x00-\x08\x0e-\x1f\x7f-\x9f\xad\ufeff\ud800-\udfff\ufffe\uffff"
+_DROPPED = re.compile(f"[{_CONTROLS}\ufdd0-\ufdef]")
+_DROPPED_BUT_MARKS = re.compile(f"[{_CONTROLS}]")
+# Runs of blanks, and single ones other than a space: a lone space needs no change.
+_ODD_BLANKS = "\t\xa0\u2000-\u200a\u202f\u205f\u3000"
+_SPACES = re.compile(f"[ {_ODD_BLANKS}]{{2,}}|[{_ODD_BLANKS}]")
 
 
 def clean_text(text: str) -> str:
@@ -25,11 +29,20 @@ def clean_text(text: str) -> str:
     >>> clean_text("e\u0301t\u00e9\r\nin\u00adfor\x00mation")
     'été\ninformation'
     """
+    return _cleaned(text, _DROPPED)
+
+
+def clean_marked(text: str) -> str:
+    """As ``clean_text``, but the non-characters U+FDD0 to U+FDEF stay: readers use them as marks."""
+    return _cleaned(text, _DROPPED_BUT_MARKS)
+
+
+def _cleaned(text: str, dropped: re.Pattern[str]) -> str:
     if _NEWLINES.search(text):
         text = _NEWLINES.sub("\n", text)
-    if _DROPPED.search(text):
-        text = _DROPPED.sub("", text)
-    return text if unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
+    if dropped.search(text):
+        text = dropped.sub("", text)
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 def collapse_spaces(text: str) -> str:

@@ -22,29 +22,20 @@ if TYPE_CHECKING:
 
 _OFFICE = "http://schemas.openxmlformats.org/"
 _STRICT = b"http://purl.oclc.org/ooxml/"
-# The last words of a namespace, the same in the transitional and the strict form, and its prefix.
-_PREFIXES = (
-    ("wordprocessingml/2006/main", "w"),
-    ("wordprocessingml/main", "w"),
-    ("officeDocument/2006/math", "m"),
-    ("officeDocument/math", "m"),
-    ("markup-compatibility/2006", "mc"),
-    ("drawingml/2006/main", "a"),
-    ("drawingml/main", "a"),
-    ("drawingml/2006/wordprocessingDrawing", "wp"),
-    ("drawingml/wordprocessingDrawing", "wp"),
-    ("drawingml/2006/chart", "c"),
-    ("drawingml/chart", "c"),
-    ("drawingml/2006/diagram", "dgm"),
-    ("drawingml/diagram", "dgm"),
-    ("presentationml/2006/main", "p"),
-    ("presentationml/main", "p"),
-    ("microsoft-com:vml", "v"),
-    ("word/2010/wordprocessingShape", "wps"),
-    ("word/2010/wordml", "w14"),
-    ("package/2006/relationships", "rel"),
-    ("drawing/2014/chartex", "cx"),
-)
+_NAMESPACES = {
+    "w": f"{_OFFICE}wordprocessingml/2006/main",
+    "m": f"{_OFFICE}officeDocument/2006/math",
+    "mc": f"{_OFFICE}markup-compatibility/2006",
+    "a": f"{_OFFICE}drawingml/2006/main",
+    "wp": f"{_OFFICE}drawingml/2006/wordprocessingDrawing",
+    "c": f"{_OFFICE}drawingml/2006/chart",
+    "dgm": f"{_OFFICE}drawingml/2006/diagram",
+    "pic": f"{_OFFICE}drawingml/2006/picture",
+    "p": f"{_OFFICE}presentationml/2006/main",
+    "v": "urn:schemas-microsoft-com:vml",
+    "a14": "http://schemas.microsoft.com/office/drawing/2010/main",
+}
+_PREFIXES = {uri: prefix for prefix, uri in _NAMESPACES.items()}
 _QNAME = re.compile(r"\{([^}]*)\}(.*)", re.DOTALL)
 
 
@@ -61,9 +52,20 @@ def _short(tag: str) -> str:
     match = _QNAME.match(tag)
     if match is None:
         return tag
-    space, local = str(match[1]), str(match[2])
-    prefix = next((prefix for words, prefix in _PREFIXES if space.endswith(words)), "")
-    return f"{prefix}:{local}" if prefix else local
+    prefix = _PREFIXES.get(str(match[1]))
+    return f"{prefix}:{match[2]}" if prefix else str(match[2])
+
+
+class _ClarkNames(dict[str, str]):
+    """Short names to Clark names; each is worked out once."""
+
+    def __missing__(self, short: str) -> str:
+        prefix, _, local = short.rpartition(":")
+        clark = self[short] = f"{{{_NAMESPACES[prefix]}}}{local}" if prefix else local
+        return clark
+
+
+CLARK = _ClarkNames()
 
 
 SHORT = _ShortNames()
@@ -85,11 +87,19 @@ _W = "{" + _OFFICE + "wordprocessingml/2006/main}"
 
 def child(element: etree._Element | None, name: str) -> etree._Element | None:
     """The first child with this short name, or ``None``."""
-    if element is not None:
-        for found in element:
-            if SHORT[found.tag] == name:
-                return found
-    return None
+    return None if element is None else next(element.iterchildren(CLARK[name]), None)
+
+
+def tags(*names: str) -> tuple[str, ...]:
+    """Clark names of short names, for ``children``."""
+    return tuple(map(CLARK.__getitem__, names))
+
+
+def children(element: etree._Element | None, wanted: tuple[str, ...]) -> dict[str, etree._Element]:
+    """The last child for each of the ``wanted`` tags that there is, by short name; in one pass."""
+    if element is None:
+        return {}
+    return {SHORT[found.tag]: found for found in element.iterchildren(*wanted)}
 
 
 def value(element: etree._Element | None, name: str) -> str | None:
@@ -100,7 +110,11 @@ def value(element: etree._Element | None, name: str) -> str | None:
 
 def is_on(element: etree._Element | None, name: str) -> bool:
     """Whether a toggle property is there and not switched off (``false``, ``0``, ``off``)."""
-    found = child(element, name)
+    return toggled(child(element, name))
+
+
+def toggled(found: etree._Element | None) -> bool:
+    """Whether this toggle property is there and not switched off."""
     return found is not None and attribute(found, "val") not in {"0", "false", "off", "none"}
 
 

@@ -6,6 +6,7 @@ Macros are never looked at, linked files never fetched, comments counted but lef
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from chunk_assets.converters.base import Converter, Options
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 _NOTE_KINDS = {"footnotes": "w:footnote", "endnotes": "w:endnote"}
 _RUNNING = {"header": "header", "footer": "footer"}
+# More characters than a page of small print in two columns holds.
+_FULLEST_PAGE = 10_000
+_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _FACT_CHARS = 2_000
 _TOO_DEEP = "nested deeper than a document tree may be; its text was taken without tables and lists"
 
@@ -46,16 +50,19 @@ def convert(data: bytes, options: Options) -> Converted:
     facts |= {what: str(count) for what, count in sorted(state.counts.items())}
     markdown, pages = render(blocks)
     if not markdown:
-        raise DocumentFailure("empty", _why_empty(state, facts))
+        raise _no_text(state, facts)
+    if any(page.end - page.start > _FULLEST_PAGE for page in pages):
+        # Breaks that only the author set don't say where the pages between them end.
+        pages = ()
     return Converted(markdown, pages, facts, tuple(state.warnings))
 
 
-def _why_empty(state: State, facts: Mapping[str, str]) -> str:
-    if state.counts.get("images"):
-        return f"no text: {state.counts['images']} pictures without alternative text"
+def _no_text(state: State, facts: Mapping[str, str]) -> DocumentFailure:
+    if images := state.counts.get("images"):
+        return DocumentFailure("needs_ocr", f"no text, but {images} pictures without alternative text")
     if "header" in facts or "footer" in facts:
-        return "no text in the body; only headers and footers"
-    return "no text in the document"
+        return DocumentFailure("empty", "no text in the body; only headers and footers")
+    return DocumentFailure("empty", "no text in the document")
 
 
 def _state(package: Package, relationships: Mapping[str, Relationship]) -> State:
@@ -114,11 +121,14 @@ def _running(package: Package, relationships: Mapping[str, Relationship], state:
     state.paging = False
     parts = sorted((r.target, r.kind) for r in relationships.values() if r.kind in _RUNNING)
     for part, kind in parts:
+        if sum(map(len, found.get(kind, {}))) > _FACT_CHARS:
+            continue
         root = package.optional_xml(part)
         if root is None:
             continue
         state.relationships, state.fields.stack, state.floats = package.relationships(part), [], []
-        text = " ".join(" ".join(b.text.split()) for b in read_blocks(root, state)).strip()
+        lines = (" ".join(_ESCAPE.sub(r"\1", b.text).split()) for b in read_blocks(root, state))
+        text = " ".join(filter(None, lines))
         if text:
             found.setdefault(kind, {})[text] = None
     state.counts, state.labels = counts, labels

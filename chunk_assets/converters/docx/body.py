@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ from chunk_assets.converters.blocks import PAGE, Block, Inline
 from chunk_assets.converters.docx.runs import add_children
 from chunk_assets.converters.docx.tables import table_blocks
 from chunk_assets.converters.markup import escape_inline
-from chunk_assets.converters.ooxml import SHORT, attribute, child, value
+from chunk_assets.converters.ooxml import SHORT, attribute, child, children, tags, value
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -19,8 +19,12 @@ if TYPE_CHECKING:
     from chunk_assets.converters.docx.state import State
     from chunk_assets.converters.docx.styles import ParagraphStyle
 
+Properties = Mapping[str, "etree._Element"]
 # An outline level set by hand on a paragraph this long is a slip, not a heading.
 _LONGEST_HEADING = 400
+_PROPERTIES = tags(
+    "w:pStyle", "w:numPr", "w:outlineLvl", "w:framePr", "w:rPr", "w:sectPr", "w:pageBreakBefore",
+)  # fmt: skip
 _BOX_BULLETS = "☐☑☒✓✔✗✘"
 
 
@@ -48,7 +52,7 @@ def read_blocks(parent: etree._Element, state: State) -> list[Block]:
     _read_children(parent, state, blocks, lists)
     state.depth -= 1
     if state.carry is not None:
-        _emit(state.carry, state.styles.paragraph(None), None, state, blocks, lists)
+        _emit(state.carry, state.styles.paragraph(None), {}, state, blocks, lists)
         state.carry = None
     return blocks
 
@@ -98,33 +102,34 @@ def _foreign(_element: etree._Element, state: State, _blocks: list[Block], _list
 
 
 def _paragraph(element: etree._Element, state: State, blocks: list[Block], lists: Lists) -> None:
-    properties = child(element, "w:pPr")
-    style = state.styles.paragraph(value(properties, "w:pStyle"))
+    properties = children(child(element, "w:pPr"), _PROPERTIES)
+    named = properties.get("w:pStyle")
+    style = state.styles.paragraph(None if named is None else attribute(named, "val"))
     inline, state.carry = state.carry or Inline(), None
-    if properties is not None:
+    if properties or state.new_page:
         state.start_paragraph(properties, inline)
     state.in_code, state.fonts = style.code, set()
     add_children(element, inline, state)
     state.in_code = False
     state.end_paragraph(inline)
-    if properties is not None and _goes_on(properties):
+    if properties and _goes_on(properties):
         state.carry = inline
         return
     _emit(inline, style, properties, state, blocks, lists)
 
 
-def _goes_on(properties: etree._Element) -> bool:
+def _goes_on(properties: Properties) -> bool:
     """Whether the next paragraph continues this one: its mark is deleted, or it is a dropped capital."""
-    frame = child(properties, "w:framePr")
+    frame = properties.get("w:framePr")
     if frame is not None and attribute(frame, "dropCap") in {"drop", "margin"}:
         return True
-    return child(child(properties, "w:rPr"), "w:del") is not None
+    return child(properties.get("w:rPr"), "w:del") is not None
 
 
 def _emit(
     inline: Inline,
     style: ParagraphStyle,
-    properties: etree._Element | None,
+    properties: Properties,
     state: State,
     blocks: list[Block],
     lists: Lists,
@@ -142,7 +147,7 @@ def _emit(
 
 
 def _block(
-    inline: Inline, style: ParagraphStyle, properties: etree._Element | None, state: State, lists: Lists
+    inline: Inline, style: ParagraphStyle, properties: Properties, state: State, lists: Lists
 ) -> Block:
     level = _heading_level(style, properties, inline)
     label, depth = _label(style, properties, state)
@@ -167,8 +172,9 @@ def _led(text: str, prefix: str, kind: str) -> Block:
     return Block(text[: len(text) - len(body)] + prefix + body, kind)
 
 
-def _heading_level(style: ParagraphStyle, properties: etree._Element | None, inline: Inline) -> int:
-    own = value(properties, "w:outlineLvl")
+def _heading_level(style: ParagraphStyle, properties: Properties, inline: Inline) -> int:
+    found = properties.get("w:outlineLvl")
+    own = None if found is None else attribute(found, "val")
     if own is None or not own.isdigit():
         return style.heading
     if int(own) > 8:
@@ -176,11 +182,9 @@ def _heading_level(style: ParagraphStyle, properties: etree._Element | None, inl
     return int(own) + 1 if style.heading or len(inline.verbatim()) <= _LONGEST_HEADING else 0
 
 
-def _label(
-    style: ParagraphStyle, properties: etree._Element | None, state: State
-) -> tuple[Label | None, int]:
+def _label(style: ParagraphStyle, properties: Properties, state: State) -> tuple[Label | None, int]:
     """The list label of a paragraph and its level, by its own numbering or else its style's."""
-    own = child(properties, "w:numPr")
+    own = properties.get("w:numPr")
     number = value(own, "w:numId") or style.num_id
     if number is None or number == "0":
         return None, 0

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from chunk_assets.converters.blocks import Inline
 from chunk_assets.converters.docx.drawing import add_drawing
+from chunk_assets.converters.docx.styles import CharacterStyle
 from chunk_assets.converters.markup import code_span, link, subscript, superscript
 from chunk_assets.converters.omml import linear
-from chunk_assets.converters.ooxml import SHORT, attribute, child, is_on, value
+from chunk_assets.converters.ooxml import SHORT, attribute, child, children, is_on, tags, toggled, value
 from chunk_assets.converters.symbols import symbol, translate
 
 if TYPE_CHECKING:
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 _HYPERLINK = re.compile(r'^\s*HYPERLINK\s+(?:\\[a-z]\s+)*(?:"([^"]+)"|([^\s"\\]\S*))', re.IGNORECASE)
 _FIELD_SYMBOL = re.compile(r'^\s*SYMBOL\s+(0x[0-9A-Fa-f]+|\d+)(?:.*\\f\s+"?([^"\\]+)"?)?', re.IGNORECASE)
 _MONOSPACED = re.compile(r"courier|consolas|monaco|menlo|mono\b|lucida console|inconsolata", re.IGNORECASE)
+_RUN_PROPERTIES = tags("w:rStyle", "w:vanish", "w:vertAlign", "w:rFonts")
+_PLAIN = CharacterStyle()
+_SHIFTS = {"superscript": superscript, "subscript": subscript}
 _CHECKBOX = {True: "☒", False: "☐"}
 
 
@@ -49,7 +53,7 @@ class Fields:
     @property
     def visible(self) -> bool:
         """Whether text here is a result that the reader sees."""
-        return all(opened.in_result for opened in self.stack)
+        return not self.stack or all(opened.in_result for opened in self.stack)
 
 
 def add_children(parent: etree._Element, inline: Inline, state: State) -> None:
@@ -132,25 +136,24 @@ def _field_target(instruction: str) -> str:
 
 
 def _run(element: etree._Element, inline: Inline, state: State) -> None:
-    properties = child(element, "w:rPr")
-    if properties is None:
-        for part in element:
-            _run_child(part, inline, state, None)
-        return
-    style = state.styles.character(value(properties, "w:rStyle") or "")
-    vanish = child(properties, "w:vanish")
-    if is_on(properties, "w:vanish") if vanish is not None else style.hidden:
+    properties = children(child(element, "w:rPr"), _RUN_PROPERTIES)
+    fonts = properties.get("w:rFonts")
+    style = properties.get("w:rStyle")
+    look = _PLAIN if style is None else state.styles.character(attribute(style, "val") or "")
+    if toggled(properties["w:vanish"]) if "w:vanish" in properties else look.hidden:
         state.count("hidden_runs")
         _fields_only(element, inline, state)
         return
     mark = inline.mark()
     for part in element:
-        _run_child(part, inline, state, properties)
-    if style.code and inline.mark() != mark and not state.in_code:
+        _run_child(part, inline, state, fonts)
+    if look.code and inline.mark() != mark and not state.in_code:
         piece = inline.cut(mark)
         inline.markdown(code_span(piece.verbatim())) if piece.has_text() else inline.add(piece)
-    elif child(properties, "w:vertAlign") is not None:
-        _shift(inline, mark, value(properties, "w:vertAlign"))
+    elif "w:vertAlign" in properties:
+        shift = _SHIFTS.get(attribute(properties["w:vertAlign"], "val") or "")
+        if shift is not None:
+            _shift(inline, mark, shift)
 
 
 def _fields_only(element: etree._Element, inline: Inline, state: State) -> None:
@@ -160,31 +163,29 @@ def _fields_only(element: etree._Element, inline: Inline, state: State) -> None:
             _run_child(part, inline, state, None)
 
 
-def _shift(inline: Inline, mark: tuple[int, int], position: str | None) -> None:
+def _shift(inline: Inline, mark: tuple[int, int], shift: Callable[[str], str]) -> None:
     """Raises or lowers digits that follow something they belong to."""
     piece = inline.cut(mark)
     text = piece.verbatim()
-    shift = {"superscript": superscript, "subscript": subscript}.get(position or "")
-    if shift is None or shift(text) == text or not inline.last_character().strip():
+    if shift(text) == text or not inline.last_character().strip():
         inline.add(piece)
     else:
         inline.text(shift(text))
 
 
-def _run_child(part: etree._Element, inline: Inline, state: State, properties: etree._Element | None) -> None:
+def _run_child(part: etree._Element, inline: Inline, state: State, fonts: etree._Element | None) -> None:
     name = SHORT[part.tag]
     if name == "w:t":
         if state.fields.visible and part.text:
-            inline.text(_in_font(part.text, properties, state))
+            inline.text(_in_font(part.text, fonts, state))
         return
     handler = _RUN.get(name)
     if handler is not None:
         handler(part, inline, state)
 
 
-def _in_font(text: str, properties: etree._Element | None, state: State) -> str:
+def _in_font(text: str, fonts: etree._Element | None, state: State) -> str:
     """Characters of symbol fonts as the signs that they show; keeps whether the font is monospaced."""
-    fonts = child(properties, "w:rFonts")
     name = "" if fonts is None else attribute(fonts, "ascii") or ""
     if text.strip():
         state.fonts.add(bool(_MONOSPACED.search(name)))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from chunk_assets.converters.numerals import roman
-from chunk_assets.converters.ooxml import child, is_on
+from chunk_assets.converters.ooxml import toggled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -85,12 +85,12 @@ class State:
             self.pending_notes.append(key)
         return self.labels[key]
 
-    def start_paragraph(self, properties: etree._Element, inline: Inline) -> None:
+    def start_paragraph(self, properties: Mapping[str, etree._Element], inline: Inline) -> None:
         """Page breaks that a paragraph's properties ask for."""
-        if self.new_page or is_on(properties, "w:pageBreakBefore"):
+        if self.new_page or toggled(properties.get("w:pageBreakBefore")):
             self.new_page = False
             self.page_break(inline)
-        if self.paging and child(properties, "w:sectPr") is not None:
+        if self.paging and "w:sectPr" in properties:
             self.section += 1
             kind = self.sections[self.section] if self.section < len(self.sections) else "continuous"
             self.new_page = kind != "continuous"

@@ -93,7 +93,7 @@ def _inline(paragraph: etree._Element, links: Mapping[str, Relationship]) -> Inl
         elif name == "mc:AlternateContent":
             choice = child(element, "mc:Choice")
             pending.extend(reversed(choice if choice is not None else []))
-        elif name == "m":
+        elif name == "a14:m":
             # The wrapper that PowerPoint puts around equations.
             pending.extend(reversed(element))
     return inline

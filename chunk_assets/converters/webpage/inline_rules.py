@@ -32,15 +32,17 @@ def _line_break(walker: Walker, _: etree._Element, __: Ends) -> bool:
 
 def _link(walker: Walker, element: etree._Element, ends: Ends) -> bool:
     target = (element.get("href") or "").strip()
-    if target.lower().startswith(_ABSOLUTE) and not walker.pre:
+    if target.lower().startswith(_ABSOLUTE) and not walker.pre and not walker.in_link:
         inline = walker.sink.inline
         mark = inline.mark()
+        walker.in_link = True
         ends.append(lambda: _end_link(walker, inline, mark, target))
     return True
 
 
 def _end_link(walker: Walker, inline: Inline, mark: tuple[int, int], target: str) -> None:
     """Links what was added since; not across blocks, where markdown has no links."""
+    walker.in_link = False
     if walker.sink.inline is not inline:
         return
     label = inline.cut(mark)

@@ -113,11 +113,12 @@ def _grid(rows: list[Row]) -> Grid:
         for cell in row.cells:
             _fill_from_above(line, open_spans)
             text, at = cell_text(cell.blocks), len(line)
-            line += [text, *[""] * (cell.columns - 1)]
-            if cell.columns > 1:
-                spans.append((at, at + cell.columns))
-            if cell.rows > 1:
-                for column in range(at, at + cell.columns):
+            columns = max(1, min(cell.columns, MAX_SPAN - at))
+            line += [text, *[""] * (columns - 1)]
+            if columns > 1:
+                spans.append((at, at + columns))
+            if cell.rows > 1 and at < MAX_SPAN:
+                for column in range(at, at + columns):
                     open_spans[column] = (cell.rows - 1, repeated(text) if column == at else "")
         _fill_from_above(line, open_spans)
         grid.rows.append(line)

@@ -43,6 +43,7 @@ class Walker:
         self.tables: list[TableBuilder] = []
         self.pre = 0
         self.heading = 0
+        self.in_link = False
 
     @property
     def sink(self) -> Sink:
