@@ -35,15 +35,16 @@ def batch_tables(context: BatchContext, *, published: bool = False) -> BatchTabl
     under_way = [] if published else [t for t in TABLES if staging.staged(layout, t, batch) is not None]
     names = under_way or [t for t in TABLES if context.manifest is not None]
     before = [t for t in TABLES if context.published_file(t) is not None] if under_way else []
+    tables = _Lazy(context, tuple(names), published=not under_way)
     return BatchTables(
         source=batch.source,
         slice=batch.slice,
-        tables=_Lazy(context, tuple(names), published=not under_way),
+        tables=tables,
         previous=_Lazy(context, tuple(before), published=True),
         max_model_tokens=context.recipe.max_model_tokens,
         min_tokens=context.recipe.min_tokens,
         listed=None if published else len(context.documents),
-        rechunk=None if published and not same_recipe(context) else partial(rechunk, context, published),
+        rechunk=None if published and not same_recipe(context) else partial(rechunk, context, tables),
         reread=lambda document_id: _reread(context, document_id),
         count_model_tokens=context.recipe.count_model_tokens,
     )
@@ -77,13 +78,14 @@ def same_recipe(context: BatchContext) -> bool:
     return context.manifest is not None and context.manifest.recipe == context.recipe.digest
 
 
-def rechunk(context: BatchContext, published: bool, document_id: str) -> list[ChunkSpan]:
+def rechunk(context: BatchContext, tables: _Lazy, document_id: str) -> list[ChunkSpan]:
     """Chunks one document again from its rows, by the recipe of now."""
-    raw_rows = _Lazy(context, TABLES, published=published)[RAW_DOCUMENTS].to_pylist()
-    raw = next(row for row in raw_rows if row["document_id"] == document_id)
+    raw_rows = tables[RAW_DOCUMENTS]
+    place = raw_rows["document_id"].to_pylist().index(document_id)
+    raw = raw_rows.slice(place, 1).to_pylist()[0]
     stage = staging.staged(context.layout, MARKDOWN_DOCUMENTS, context.batch)
     path = context.layout.table_file(MARKDOWN_DOCUMENTS, context.batch)
-    if stage is not None and not published:
+    if stage is not None and not tables.published:
         path = staging.path_of(context.layout, MARKDOWN_DOCUMENTS, context.batch, stage)
     columns = ["document_id", "markdown", "file_type", "has_headings", "has_clean_paragraphs"]
     rows = [row for portion in RowStream(path, [document_id], columns).take(1) for row in portion.to_pylist()]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
 HASH_BLOCK = 1 << 20
 
@@ -151,7 +153,7 @@ class RowStream:
     def __init__(
         self, path: Path, wanted: Iterable[str] | None = None, columns: Sequence[str] | None = None
     ) -> None:
-        self._parts = self._read(path, None if wanted is None else list(wanted), columns)
+        self._parts = self._read(path, None if wanted is None else sorted(wanted), columns)
         self._part: pa.Table | None = None
 
     def take(self, count: int) -> Iterator[pa.Table]:
@@ -175,8 +177,20 @@ class RowStream:
         keys = None if wanted is None else pa.array(wanted, pa.string())
         with pq.ParquetFile(path) as file:
             for group in range(file.num_row_groups):
+                if wanted is not None and not _may_hold(file, group, wanted):
+                    continue
                 rows = file.read_row_group(group, columns=None if columns is None else list(columns))
                 yield rows if keys is None else rows.filter(pc.is_in(rows["document_id"], value_set=keys))
+
+
+def _may_hold(file: pq.ParquetFile, group: int, wanted: list[str]) -> bool:
+    """Whether a row group can have rows of the (sorted) documents: files are in order of their ids."""
+    place = file.schema_arrow.get_field_index("document_id")
+    statistics = file.metadata.row_group(group).column(place).statistics
+    if statistics is None or not statistics.has_min_max:
+        return True
+    first = bisect_left(wanted, statistics.min)
+    return first < len(wanted) and wanted[first] <= statistics.max
 
 
 def clean_temporaries(folder: Path) -> None:
