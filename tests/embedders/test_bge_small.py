@@ -86,6 +86,21 @@ def test_its_counts_are_those_of_the_tokenizer_that_its_card_names(bge):
     assert bge.count_tokens(TEXTS) == [named.count(text) + named.special_tokens for text in TEXTS]
 
 
+def test_fp32_is_a_model_of_its_own_close_to_int8_and_the_same_alone_and_together(bge, tmp_path):
+    exact = load_embedder("bge_small", precision="fp32", cache_dir=str(tmp_path))
+    assert exact.card.revision != bge.card.revision
+    ours = vectors(exact, TEXTS[:3], workers=2)
+    assert (ours * vectors(bge, TEXTS[:3])).sum(axis=1).min() > 0.98
+    assert vectors(exact, TEXTS[:1])[0].tobytes() == ours[0].tobytes()
+    exact.close()
+    (kept,) = tmp_path.iterdir()
+    with kept.open("r+b") as file:
+        file.write(b"tampered")
+    again = load_embedder("bge_small", precision="fp32", cache_dir=str(tmp_path))
+    assert vectors(again, TEXTS[:1])[0].tobytes() == ours[0].tobytes()
+    again.close()
+
+
 def test_the_files_are_found_without_running_the_package_that_carries_them():
     code = (
         "import sys; from chunk_assets.embedders.model_files import locate\n"
