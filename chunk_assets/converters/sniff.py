@@ -31,6 +31,13 @@ _ZIP_MEMBERS = (
     (re.compile(r"xl/.*"), media.XLSX),
     (re.compile(r"ppt/.*"), media.PPTX),
 )
+# A quick look for the usual: packages that start with their list of types, and the raw names of the list.
+_TYPES_FIRST = (b"PK\x03\x04",)
+_USUAL_PLACES = (
+    (b"word/document.xml", media.DOCX),
+    (b"xl/workbook.xml", media.XLSX),
+    (b"ppt/presentation.xml", media.PPTX),
+)
 _ODF_TYPES = {
     media.ODS.encode(): media.ODS,
     media.ODT.encode(): media.ODT,
@@ -97,6 +104,10 @@ def _is_pdf(data: bytes) -> bool:
 
 
 def _zip(data: bytes) -> str:
+    listed = data[_directory(data) :] if data.startswith(_TYPES_FIRST) else b""
+    for place, kind in _USUAL_PLACES:
+        if place in listed:
+            return kind
     names = _members(data)
     if names and names[0] == "mimetype":
         for declared, kind in _ODF_TYPES.items():
@@ -106,6 +117,12 @@ def _zip(data: bytes) -> str:
         if any(pattern.fullmatch(name) for name in names):
             return kind
     return media.ZIP
+
+
+def _directory(data: bytes) -> int:
+    """Where the list of members starts, by the record at the end; the end of the data without one."""
+    at = data.rfind(b"PK\x05\x06", max(0, len(data) - 65_557))
+    return int.from_bytes(data[at + 16 : at + 20], "little") if at >= 0 else len(data)
 
 
 def _members(data: bytes) -> list[str]:

@@ -9,8 +9,9 @@ from datetime import date, datetime, time, timedelta
 from typing import Any
 
 from chunk_assets.converters.ole import OLE_MAGIC, is_encrypted, unlock
+from chunk_assets.converters.xlsx.cells import finished
 from chunk_assets.converters.xlsx.numbers import general
-from chunk_assets.converters.xlsx.sheet import Row, Sheet, finished
+from chunk_assets.converters.xlsx.sheet import Row, Sheet
 from chunk_assets.errors import DocumentFailure
 
 # Cells of the dense grid that calamine builds; a sheet with one cell in each far corner has more.

@@ -17,7 +17,7 @@ _ROOT_PREFIX = re.compile(rb"^(?:\s*<\?[^>]*\?>)*\s*<(\w+):(?:worksheet|workbook
 _COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
 _CDATA = re.compile(rb"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
 _SINGLE_QUOTED = re.compile(rb"=\s*'([^'\"<>]*)'")
-_ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
+_ATTRIBUTE = re.compile(r'(?:^|[\s:])(\w+)\s*=\s*"([^"]*)"')
 _BOMS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 
 
@@ -28,12 +28,8 @@ def regular(data: bytes, what: str) -> bytes:
         DocumentFailure: ``unsafe`` for a document type declaration, where entity bombs live.
     """
     data = _utf8(data)
-    if data.find(b"<!DOCTYPE", 0, 4096) >= 0 or data.find(b"<!ENTITY") >= 0:
-        raise DocumentFailure("unsafe", f"{what} has a DOCTYPE, which workbooks never need")
-    if b"<!--" in data:
-        data = _COMMENT.sub(b"", data)
-    if b"<![CDATA[" in data:
-        data = _CDATA.sub(lambda m: html.escape(m[1].decode("utf-8", "replace")).encode(), data)
+    if b"<!" in data:
+        data = _without_declarations(data, what)
     if prefix := _ROOT_PREFIX.match(data):
         data = re.sub(rb"(</?)" + prefix[1] + rb":", rb"\1", data)
     if b"='" in data[:2000]:
@@ -54,21 +50,13 @@ def _utf8(data: bytes) -> bytes:
     return data.removeprefix(b"\xef\xbb\xbf")
 
 
-def text_of(raw: bytes) -> str:
-    r"""Characters of element content: entities resolved, and ``_x000D_`` as the character it stands for.
-
-    >>> text_of(b"a &amp; b_x000D_")
-    'a & b\r'
-    """
-    text = raw.decode("utf-8", "replace")
-    if "&" in text:
-        text = html.unescape(text)
-    if "_x" in text:
-        text = _ESCAPED.sub(lambda m: chr(int(m[1], 16)), text)
-    return text
+def _without_declarations(data: bytes, what: str) -> bytes:
+    if data.find(b"<!DOCTYPE", 0, 4096) >= 0 or b"<!ENTITY" in data:
+        raise DocumentFailure("unsafe", f"{what} has a DOCTYPE, which workbooks never need")
+    data = _COMMENT.sub(b"", data)
+    return _CDATA.sub(lambda m: html.escape(m[1].decode("utf-8", "replace")).encode(), data)
 
 
-def attribute(attributes: bytes, name: bytes) -> str | None:
-    """The value of one attribute (without prefix) in the inside of a tag."""
-    match = re.search(rb"(?:^|[\s:])" + name + rb"\s*=\s*\"([^\"]*)\"", attributes)
-    return html.unescape(match[1].decode("utf-8", "replace")) if match else None
+def attributes(inside: str) -> dict[str, str]:
+    """The attributes in the inside of a tag by their local names; values as written."""
+    return dict(_ATTRIBUTE.findall(inside))
