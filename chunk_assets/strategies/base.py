@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -15,6 +15,10 @@ from chunk_assets.text.layout import Layout, Sizes
 
 # Where a size is given and the overlap is not, the overlap is at most this part of it.
 _OVERLAP_SHARE = 5
+
+
+# Tokens or characters, 0 for no bound.
+Size = Annotated[int, Field(ge=0)]
 
 
 class Parameters(BaseModel):
@@ -28,12 +32,12 @@ class Parameters(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    max_tokens: int = Field(default=0, ge=0)
-    target_tokens: int = Field(default=0, ge=0)
-    overlap_tokens: int = Field(default=0, ge=0)
-    min_tokens: int = Field(default=0, ge=0)
-    max_chars: int = Field(default=0, ge=0)
-    overlap_chars: int = Field(default=0, ge=0)
+    max_tokens: Size = 0
+    target_tokens: Size = 0
+    overlap_tokens: Size = 0
+    min_tokens: Size = 0
+    max_chars: Size = 0
+    overlap_chars: Size = 0
 
     @model_validator(mode="after")
     def _sizes_go_together(self) -> Parameters:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from chunk_assets.strategies.base import Parameters, Piece, Strategy
+from chunk_assets.strategies.base import Parameters, Piece, Size, Strategy
 from chunk_assets.text import ladder, reasons
 
 if TYPE_CHECKING:
     from chunk_assets.text.layout import Layout
 
+_VISIBLE = re.compile(r"\S")
 _WORD = re.compile(r"(?<!\S)\S")
 # An overlap in tokens is looked for this many characters a token back.
 _CHARS_PER_TOKEN = 4
@@ -19,8 +20,8 @@ _CHARS_PER_TOKEN = 4
 class Fixed(Parameters):
     """2,000 characters with an overlap of 200, or tokens where they are given."""
 
-    max_chars: int = 2000
-    overlap_chars: int = 200
+    max_chars: Size = 2000
+    overlap_chars: Size = 200
 
 
 def split(layout: Layout, parameters: Fixed) -> list[Piece]:  # noqa: ARG001 - its sizes are in the layout
@@ -31,11 +32,13 @@ def split(layout: Layout, parameters: Fixed) -> list[Piece]:  # noqa: ARG001 - i
     while start < size:
         room = _room(layout, start)
         end, rank = (size, reasons.WORD) if room.fits(start, size) else _cut(room, start)
+        end = start + len(text[start:end].rstrip())
         if pieces and end <= pieces[-1].end:
+            # The overlap leaves no room for anything new: this window has none.
             start = _skip(text, pieces[-1].end)
             continue
         pieces.append(Piece(start, end, reasons.SIZE if rank == reasons.WORD else reasons.OF_RANK[rank]))
-        start = size if end >= size else _next_start(layout, start, end)
+        start = _next_start(layout, start, end)
     return pieces
 
 
@@ -54,14 +57,15 @@ def _cut(room: ladder.Room, start: int) -> tuple[int, int]:
 
 
 def _skip(text: str, start: int) -> int:
-    found = _WORD.search(text, start) if start and not text[start - 1].isspace() else None
-    rest = re.compile(r"\S").search(text, start)
-    return rest.start() if rest else (found.start() if found else len(text))
+    found = _VISIBLE.search(text, start)
+    return found.start() if found else len(text)
 
 
 def _next_start(layout: Layout, start: int, end: int) -> int:
     """The first word of the next window: as far back as the overlap goes."""
     text, sizes = layout.document.markdown, layout.sizes
+    if not text[end:].strip():
+        return len(text)
     chars = sizes.overlap_chars or sizes.overlap_tokens * _CHARS_PER_TOKEN
     index = layout.vocabularies[0].index
     for word in _WORD.finditer(text, max(start + 1, end - chars), end):

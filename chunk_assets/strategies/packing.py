@@ -77,7 +77,7 @@ def windows(layout: Layout, first: int, last: int, preferred: Preferred | None =
         if runs:
             while end <= runs[-1][1] and first <= runs[-1][1]:
                 # The overlap leaves no room for what follows it: it gives way.
-                first += 1
+                first = _next_whole(layout, first + 1, runs[-1][1] + 1)
                 end = layout.reach(first, target, last)
         if preferred and end < last:
             end = _preferred_end(preferred, runs, first, end)
@@ -92,15 +92,25 @@ def _preferred_end(preferred: Preferred, runs: list[Run], first: int, end: int) 
     return better if not runs or better > runs[-1][1] else end
 
 
+def _next_whole(layout: Layout, first: int, last: int) -> int:
+    """The next unit, at most ``last``, that begins with a whole sentence."""
+    while first < last and layout.ranks[first] < reasons.SENTENCE:
+        first += 1
+    return first
+
+
 def overlap_start(layout: Layout, first: int, last: int) -> int:
-    """The unit with which the chunk after ``first`` to ``last`` begins: whole units only."""
+    """The unit with which the chunk after ``first`` to ``last`` begins: whole sentences only."""
     tokens, chars = layout.sizes.overlap_tokens, layout.sizes.overlap_chars
     start = last + 1
     if not tokens and not chars:
         return start
+    best = start
     while start - 1 > first and _within(layout, start - 1, last, tokens, chars):
         start -= 1
-    return start
+        if layout.ranks[start] >= reasons.SENTENCE:
+            best = start
+    return best
 
 
 def _within(layout: Layout, first: int, last: int, tokens: int, chars: int) -> bool:
@@ -119,18 +129,22 @@ def with_tail(layout: Layout, runs: list[Run]) -> list[Run]:
         return [*runs[:-2], (before, end)]
     while tail - 1 > before and layout.tokens(tail, end) < least and layout.fits(tail - 1, end):
         tail -= 1
-    if layout.tokens(tail, end) < least or layout.tokens(before, tail - 1) < least:
+    while tail - 1 > before and layout.ranks[tail] < reasons.SENTENCE and layout.fits(tail - 1, end):
+        tail -= 1
+    if layout.ranks[tail] < reasons.SENTENCE or layout.tokens(tail, end) < least:
         return runs
-    if len(runs) > 2 and tail - 1 <= runs[-3][1]:
+    if layout.tokens(before, tail - 1) < least or (len(runs) > 2 and tail - 1 <= runs[-3][1]):
         return runs
-    shared = min(before_end, tail - 1)
-    while (
-        shared < before_end
-        and _within(layout, tail, shared + 1, layout.sizes.overlap_tokens, layout.sizes.overlap_chars)
-        and (layout.sizes.overlap_tokens or layout.sizes.overlap_chars)
-    ):
-        shared += 1
-    return [*runs[:-2], (before, shared), (tail, end)]
+    return [*runs[:-2], (before, _shared_end(layout, tail, before_end)), (tail, end)]
+
+
+def _shared_end(layout: Layout, tail: int, before_end: int) -> int:
+    """Where the chunk before ``tail`` ends so that the two share no more than the overlap budget."""
+    tokens, chars = layout.sizes.overlap_tokens, layout.sizes.overlap_chars
+    end = min(before_end, tail - 1)
+    while (tokens or chars) and end < before_end and _within(layout, tail, end + 1, tokens, chars):
+        end += 1
+    return end
 
 
 def natural(layout: Layout, hard: NDArray[np.bool_], merge_below: int) -> list[Run]:

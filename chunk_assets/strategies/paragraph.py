@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pydantic import Field
-
 from chunk_assets.strategies import packing
-from chunk_assets.strategies.base import Parameters, Piece, Strategy
+from chunk_assets.strategies.base import Parameters, Piece, Size, Strategy
 from chunk_assets.text import reasons
 
 if TYPE_CHECKING:
@@ -17,8 +15,8 @@ if TYPE_CHECKING:
 class Paragraph(Parameters):
     """Paragraphs up to 2,000 characters; those under ``merge_below_tokens`` join their neighbour."""
 
-    max_chars: int = 2000
-    merge_below_tokens: int = Field(default=0, ge=0)
+    max_chars: Size = 2000
+    merge_below_tokens: Size = 0
 
 
 def split(layout: Layout, parameters: Paragraph) -> list[Piece]:

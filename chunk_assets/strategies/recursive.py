@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chunk_assets.strategies import packing
-from chunk_assets.strategies.base import Parameters, Piece, Strategy
+from chunk_assets.strategies.base import Parameters, Piece, Size, Strategy
 from chunk_assets.text import reasons
 
 if TYPE_CHECKING:
     from chunk_assets.text.layout import Layout
 
-_RANKS = (reasons.BLOCK, reasons.LINE)
+_RANKS = (reasons.BLOCK, reasons.ROW)
 
 
 class Recursive(Parameters):
     """1,000 characters with an overlap of 200, or tokens where they are given."""
 
-    max_chars: int = 1000
-    overlap_chars: int = 200
+    max_chars: Size = 1000
+    overlap_chars: Size = 200
 
 
 def split(layout: Layout, parameters: Recursive) -> list[Piece]:  # noqa: ARG001 - its sizes are in the layout

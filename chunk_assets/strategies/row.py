@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from pydantic import Field
 
 from chunk_assets.strategies import packing
-from chunk_assets.strategies.base import Parameters, Piece, Strategy
+from chunk_assets.strategies.base import Parameters, Piece, Size, Strategy
 from chunk_assets.text import reasons
 from chunk_assets.text.markdown import kinds
 
@@ -21,8 +20,8 @@ if TYPE_CHECKING:
 class Row(Parameters):
     """Rows up to 500 tokens; what is not a table is cut as in ``section``."""
 
-    target_tokens: int = 500
-    merge_below_tokens: int = Field(default=32, ge=0)
+    target_tokens: Size = 500
+    merge_below_tokens: Size = 32
 
 
 def split(layout: Layout, parameters: Row) -> list[Piece]:

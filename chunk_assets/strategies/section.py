@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pydantic import Field
-
 from chunk_assets.strategies import packing
-from chunk_assets.strategies.base import Parameters, Piece, Strategy
+from chunk_assets.strategies.base import Parameters, Piece, Size, Strategy
 from chunk_assets.text import reasons
 
 if TYPE_CHECKING:
@@ -17,9 +15,9 @@ if TYPE_CHECKING:
 class Section(Parameters):
     """Blocks up to 256 tokens; those under 32 join their neighbour in the section."""
 
-    target_tokens: int = 256
-    max_tokens: int = 500
-    merge_below_tokens: int = Field(default=32, ge=0)
+    target_tokens: Size = 256
+    max_tokens: Size = 500
+    merge_below_tokens: Size = 32
 
 
 def split(layout: Layout, parameters: Section) -> list[Piece]:

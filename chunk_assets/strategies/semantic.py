@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 
 from chunk_assets import errors
 from chunk_assets.strategies import packing
-from chunk_assets.strategies.base import Parameters, Piece, Strategy
+from chunk_assets.strategies.base import Parameters, Piece, Size, Strategy
 from chunk_assets.text import reasons, static_embedding
 from chunk_assets.text.markdown import kinds
 
@@ -41,10 +41,10 @@ class Semantic(Parameters):
     whose function is given to the engine.
     """
 
-    target_tokens: int = 350
-    max_tokens: int = 500
-    min_tokens: int = 64
-    overlap_tokens: int = 100
+    target_tokens: Size = 350
+    max_tokens: Size = 500
+    min_tokens: Size = 64
+    overlap_tokens: Size = 100
     overlap_sentences: int = Field(default=1, ge=0, le=2)
     threshold: float = Field(default=0.75, gt=0, lt=1)
     percentile: float | None = Field(default=None, gt=0, lt=100)
@@ -62,7 +62,7 @@ def split(layout: Layout, parameters: Semantic) -> list[Piece]:
     """Chunks that end where the topic changes, or where the next unit would not fit."""
     similar = similarities(layout, parameters.embedder)
     limit = _limit(similar, parameters)
-    shifts = (similar < limit) | (layout.ranks >= reasons.SECTION)
+    shifts = ((similar < limit) & (layout.ranks >= reasons.SENTENCE)) | (layout.ranks >= reasons.SECTION)
     pieces: list[Piece] = []
     for first, last in packing.parts(layout):
         runs = packing.with_tail(layout, _groups(layout, first, last, similar, shifts))
@@ -155,6 +155,8 @@ def _overlapped(layout: Layout, before: int, begin: int, end: int, parameters: S
     while begin - start < parameters.overlap_sentences and start - 1 > before:
         unit = start - 1
         if layout.kinds[unit] in {kinds.HEADING, kinds.FRONT_MATTER} or not layout.fits(unit, end):
+            break
+        if layout.ranks[unit] < reasons.SENTENCE:
             break
         if layout.tokens(unit, begin - 1) > layout.sizes.overlap_tokens:
             break

@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from chunk_assets.strategies import packing
-from chunk_assets.strategies.base import Parameters, Piece, Strategy
+from chunk_assets.strategies.base import Parameters, Piece, Size, Strategy
 
 if TYPE_CHECKING:
     from chunk_assets.text.layout import Layout, Sizes
@@ -20,9 +20,9 @@ LONG_SENTENCE = 1.5
 class SentenceWindow(Parameters):
     """Target 500 tokens, overlap 100, tail at least 100."""
 
-    target_tokens: int = 500
-    overlap_tokens: int = 100
-    min_tokens: int = 100
+    target_tokens: Size = 500
+    overlap_tokens: Size = 100
+    min_tokens: Size = 100
 
     def sizes(self) -> Sizes:
         """A sentence may be longer than the target, up to one and a half times its words."""

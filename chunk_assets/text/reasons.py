@@ -1,6 +1,7 @@
 """Why a chunk ends where it ends: the ranks of borders, and their names.
 
-The closed vocabulary of the column ``split_reason``. A higher rank is a better place to cut.
+The closed vocabulary of the column ``split_reason``. A higher rank is a better place to cut; from
+``SENTENCE`` on, nothing is cut in two.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ GRAPHEME = 1
 WORD = 2
 CELL_SENTENCE = 3
 CELL = 4
-SENTENCE = 5
-LINE = 6
+LINE = 5
+SENTENCE = 6
 ROW = 7
 ITEM = 8
 BLOCK = 9
@@ -27,8 +28,8 @@ OF_RANK = (
     "oversized_sentence",
     "oversized_cell",
     "oversized_row",
-    "sentence",
     "code_line",
+    "sentence",
     "row",
     "item",
     "block",

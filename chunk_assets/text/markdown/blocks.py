@@ -37,7 +37,7 @@ class BlockScanner:
         self.content, self.indent = lines.content.data, lines.indent.data
         self.first = lines.first.data
         self.kind = bytearray(
-            np.where(lines.first == 0, kinds.BLANK, kinds.PARAGRAPH).astype(np.uint8).tobytes()
+            np.where(lines.first < 0, kinds.BLANK, kinds.PARAGRAPH).astype(np.uint8).tobytes()
         )
         self.opens = bytearray(self.count)
         self.levels: dict[int, int] = {}
@@ -132,7 +132,7 @@ class BlockScanner:
 def _special_lines(lines: Lines) -> list[int]:
     table = np.zeros(128, dtype=bool)
     table[[ord(c) for c in patterns.STARTERS]] = True
-    special = table[np.minimum(lines.first, 127)] | ((lines.indent > 3) & (lines.first != 0))
+    special = table[np.minimum(lines.first, 127)] | ((lines.indent > 3) & (lines.first >= 0))
     found: list[int] = np.flatnonzero(special).tolist()
     return found
 

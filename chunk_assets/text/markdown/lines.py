@@ -27,7 +27,7 @@ class Lines:
     """``n`` lines: ``starts`` tile the text, ``ends`` leave out the line break.
 
     ``content`` is the first character that is neither blank nor tab (``ends`` of a blank line),
-    ``indent`` the columns before it (tab stops of four), ``first`` the code point there (0 for a
+    ``indent`` the columns before it (tab stops of four), ``first`` the code point there (-1 for a
     blank line).
     """
 
@@ -47,7 +47,7 @@ def scan(text: str, points: NDArray[Any] | None = None) -> Lines:
     if text.startswith(_BOM):
         content[0] = 1
     _skip_blanks(text, points, content, indent, ends)
-    first = np.zeros(len(starts), dtype=np.int64)
+    first = np.full(len(starts), -1, dtype=np.int64)
     filled = content < ends
     first[filled] = points[content[filled]]
     return Lines(text, starts, ends, content, indent, first)
