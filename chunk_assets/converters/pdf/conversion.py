@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from chunk_assets.converters.base import Options
+from chunk_assets.converters.base import Limits, Options
 from chunk_assets.converters.pdf.assembly import assemble
 from chunk_assets.converters.pdf.document import facts_of, opened, opened_page, outline_levels
+from chunk_assets.converters.pdf.fallback import MAX_REREAD, page_count, reread, second_opinion
 from chunk_assets.converters.pdf.layout import LaidPage, lay_out
 from chunk_assets.converters.pdf.model import Box, PageText
 from chunk_assets.converters.pdf.reading import read_page
@@ -29,9 +30,11 @@ class _Reading:
     pictures: list[int] = field(default_factory=list)
     stamped: list[int] = field(default_factory=list)
     doubtful: list[int] = field(default_factory=list)
+    garbled: list[int] = field(default_factory=list)
     hidden: dict[str, int] = field(default_factory=dict)
     words: int = 0
     letters: int = 0
+    damaged: bool = False
 
 
 def convert(data: bytes, options: Options) -> Converted:
@@ -45,27 +48,40 @@ def convert(data: bytes, options: Options) -> Converted:
 
 
 def _convert(data: bytes, options: Options) -> Converted:
-    with opened(data) as document:
-        count = len(document)
-        if count == 0:
-            raise DocumentFailure("empty", "the PDF has no pages")
-        if count > options.limits.max_pages:
-            raise DocumentFailure(
-                "too_large", f"{count} pages are over the limit of {options.limits.max_pages}"
-            )
-        reading = _read_pages(document, count, options.limits.max_output_chars)
-        facts = facts_of(document)
-        outline = outline_levels(document)
-    _check(reading, count)
-    limit = options.limits.max_output_chars
-    writer, furniture = assemble(reading.pages, outline, limit)
+    limits = options.limits
+    try:
+        with opened(data) as document:
+            count = _page_count(document, limits)
+            reading = _read_pages(document, count, data, limits.max_output_chars)
+            facts = facts_of(document)
+            outline = outline_levels(document)
+    except DocumentFailure as failure:
+        if failure.status != "broken":
+            raise
+        reading = _read_damaged(data, failure)
+        facts, outline = {}, {}
+    _check(reading)
+    writer, furniture = assemble(reading.pages, outline, limits.max_output_chars)
     if writer.full:
-        raise DocumentFailure("too_large", f"the text is over the limit of {limit} characters")
-    facts["pages"] = str(count)
+        raise _too_long(limits.max_output_chars)
+    facts["pages"] = str(len(reading.pages))
     if furniture.heads:
         facts["running_heads"] = "\n".join(furniture.heads)
     status, reason = _status(reading)
     return Converted(writer.markdown(), writer.pages(), facts, tuple(_warnings(reading)), status, reason)
+
+
+def _page_count(document: Any, limits: Limits) -> int:
+    count = len(document)
+    if count == 0:
+        raise DocumentFailure("empty", "the PDF has no pages")
+    if count > limits.max_pages:
+        raise DocumentFailure("too_large", f"{count} pages are over the limit of {limits.max_pages}")
+    return count
+
+
+def _too_long(limit: int) -> DocumentFailure:
+    return DocumentFailure("too_large", f"the text is over the limit of {limit} characters")
 
 
 @contextmanager
@@ -80,21 +96,58 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def _read_pages(document: Any, count: int, limit: int) -> _Reading:
+def _read_pages(document: Any, count: int, data: bytes, limit: int) -> _Reading:
     """All pages, laid out; raises ``too_large`` as soon as their letters are over ``limit``."""
     reading = _Reading()
-    for index in range(count):
-        try:
-            with opened_page(document, index) as page:
-                text = read_page(page, index + 1)
-        except (RuntimeError, ValueError):
-            # PDFium can't load this page; its neighbours are not to suffer for it.
-            reading.failed.append(index + 1)
-            text = PageText(index + 1, Box(0.0, 0.0, 1.0, 1.0), [])
-        _note(reading, text)
-        if reading.letters > limit:
-            raise DocumentFailure("too_large", f"the text is over the limit of {limit} characters")
-        reading.pages.append(lay_out(text))
+    with ExitStack() as stack:
+        other: list[Any] = []
+        for index in range(count):
+            text = _read_one(document, index)
+            if text is None or text.vertical:
+                if not other:
+                    other.append(stack.enter_context(second_opinion(data)))
+                text = _better(text, other[0], index)
+            if text is None:
+                reading.failed.append(index + 1)
+                text = PageText(index + 1, Box(0.0, 0.0, 1.0, 1.0), [])
+            _note(reading, text)
+            if reading.letters > limit:
+                raise _too_long(limit)
+            reading.pages.append(lay_out(text))
+    return reading
+
+
+def _read_one(document: Any, index: int) -> PageText | None:
+    """One page by PDFium, or None if it can't load it: its neighbours are not to suffer for that."""
+    try:
+        with opened_page(document, index) as page:
+            return read_page(page, index + 1)
+    except (RuntimeError, ValueError):
+        return None
+
+
+def _better(text: PageText | None, other: Any, index: int) -> PageText | None:
+    """The page by the second reader if it finds more; PDFium loses much of vertical writing."""
+    if other is None or index >= MAX_REREAD:
+        return text
+    again = reread(other, index, vertical=text is not None)
+    known = sum(len(word.text) for word in text.words) if text is not None else 0
+    return again if again is not None and again.letters > known else text
+
+
+def _read_damaged(data: bytes, failure: DocumentFailure) -> _Reading:
+    """What the second reader finds in a file that PDFium can't open; raises ``failure`` for nothing."""
+    reading = _Reading(damaged=True)
+    with second_opinion(data) as other:
+        for index in range(page_count(other)):
+            text = reread(other, index)
+            if text is None:
+                reading.failed.append(index + 1)
+                text = PageText(index + 1, Box(0.0, 0.0, 1.0, 1.0), [])
+            _note(reading, text)
+            reading.pages.append(lay_out(text))
+    if not reading.words:
+        raise failure
     return reading
 
 
@@ -113,10 +166,13 @@ def _note(reading: _Reading, page: PageText) -> None:
         reading.stamped.append(page.number)
     if page.doubtful * 50 > page.letters:
         reading.doubtful.append(page.number)
+    if page.garbled:
+        reading.garbled.append(page.number)
 
 
-def _check(reading: _Reading, count: int) -> None:
+def _check(reading: _Reading) -> None:
     """Raise when not one page gave text."""
+    count = len(reading.pages)
     if reading.words:
         return
     if reading.pictures:
@@ -133,26 +189,22 @@ def _check(reading: _Reading, count: int) -> None:
 def _status(reading: _Reading) -> tuple[str, str]:
     if reading.failed:
         return "partial", f"pages that could not be read: {_numbers(reading.failed)}"
-    missing = reading.pictures + reading.stamped
-    if len(missing) * 2 >= len(reading.pages):
-        return "partial", f"pages that are pictures without text: {_numbers(sorted(missing))}"
+    if len(reading.pictures) * 2 >= len(reading.pages):
+        return "partial", f"pages that are pictures without a text layer: {_numbers(reading.pictures)}"
     return OK, ""
 
 
 def _warnings(reading: _Reading) -> list[str]:
-    warnings = []
-    if reading.failed:
-        warnings.append(f"pages that could not be read: {_numbers(reading.failed)}")
-    if reading.pictures:
-        warnings.append(
-            f"pages that are pictures without a text layer (need OCR): {_numbers(reading.pictures)}"
-        )
-    if reading.stamped:
-        warnings.append(
-            f"pages with a few words beside a full-page picture (may need OCR): {_numbers(reading.stamped)}"
-        )
-    if reading.doubtful:
-        warnings.append(f"pages with characters that have no Unicode value: {_numbers(reading.doubtful)}")
+    named = (
+        (reading.failed, "pages that could not be read"),
+        (reading.pictures, "pages that are pictures without a text layer (need OCR)"),
+        (reading.stamped, "pages with a few words beside a full-page picture (may need OCR)"),
+        (reading.doubtful, "pages with characters that have no Unicode value"),
+        (reading.garbled, "pages whose text looks garbled (wrong character map)"),
+    )
+    warnings = [f"{what}: {_numbers(pages)}" for pages, what in named if pages]
+    if reading.damaged:
+        warnings.insert(0, "the file is damaged; its text was read by a second, more lenient reader")
     for reason, number in sorted(reading.hidden.items()):
         warnings.append(f"hidden words left out ({reason}): {number}")
     return warnings

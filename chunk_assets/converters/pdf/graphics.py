@@ -28,11 +28,15 @@ IDENTITY: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 
 @dataclass(slots=True)
 class Drawing:
-    """Rules, fills and pictures in the page's own axes (y up). Boxes are left, top, right, bottom."""
+    """Rules, fills and pictures in the page's own axes (y up). Boxes are left, top, right, bottom.
+
+    ``solids`` are the addresses of filled paths that may hide what was drawn before them.
+    """
 
     across: list[Rule] = field(default_factory=list)
     down: list[Rule] = field(default_factory=list)
     fills: list[tuple[float, float, float, float]] = field(default_factory=list)
+    solids: list[int] = field(default_factory=list)
     pictures: list[tuple[float, float, float, float]] = field(default_factory=list)
     shaded: bool = False
     objects: int = 0
@@ -138,6 +142,8 @@ def _read_path(drawing: Drawing, item: int, matrix: Matrix) -> None:
     if width < _SHORT and height < _SHORT:
         return
     filled, stroked = _draw_mode(item)
+    if filled and matrix is IDENTITY and height > _THIN and width > _THIN:
+        drawing.solids.append(item)
     if not (filled or stroked) or (filled and not stroked and _is_white(item)):
         return
     if height <= _THIN and height <= width:

@@ -69,6 +69,8 @@ class PageText:
     picture_share: float = 0.0
     drawn: int = 0
     doubtful: int = 0
+    garbled: bool = False
+    vertical: bool = False
     hidden: dict[str, int] = field(default_factory=dict)
 
 

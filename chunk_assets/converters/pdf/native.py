@@ -40,6 +40,10 @@ class Native(NamedTuple):
     font: Callable[..., int | None]
     font_flags: Callable[..., int]
     font_name: Callable[..., int]
+    transparent: Callable[..., int]
+    map_error: Callable[..., int]
+    page_width: Callable[..., float]
+    page_height: Callable[..., float]
 
 
 _ADDRESS, _INT = ctypes.c_void_p, ctypes.c_int
@@ -65,6 +69,10 @@ _SIGNATURES: dict[str, tuple[str, Any, tuple[Any, ...]]] = {
     "segment_point": ("FPDFPathSegment_GetPoint", _INT, (_ADDRESS, _ADDRESS, _ADDRESS)),
     "font": ("FPDFTextObj_GetFont", _ADDRESS, (_ADDRESS,)),
     "font_flags": ("FPDFFont_GetFlags", _INT, (_ADDRESS,)),
+    "transparent": ("FPDFPageObj_HasTransparency", _INT, (_ADDRESS,)),
+    "page_width": ("FPDF_GetPageWidthF", ctypes.c_float, (_ADDRESS,)),
+    "page_height": ("FPDF_GetPageHeightF", ctypes.c_float, (_ADDRESS,)),
+    "map_error": ("FPDFText_HasUnicodeMapError", _INT, (_ADDRESS, _INT)),
     "font_name": ("FPDFFont_GetBaseFontName", ctypes.c_size_t, (_ADDRESS, _ADDRESS, ctypes.c_size_t)),
 }
 

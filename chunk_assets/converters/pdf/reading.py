@@ -6,10 +6,12 @@ import ctypes
 import re
 import unicodedata
 from bisect import bisect_left
+from dataclasses import replace
 from itertools import pairwise
 from operator import sub
 from typing import Any, NamedTuple
 
+from chunk_assets.converters.pdf.covers import covered_words
 from chunk_assets.converters.pdf.frame import prevailing_angle, relative, turned, turned_rules
 from chunk_assets.converters.pdf.graphics import Drawing, read_drawing
 from chunk_assets.converters.pdf.model import Box, PageText, Style, Word
@@ -23,7 +25,9 @@ _LIGATURES = re.compile("[\ufb00-\ufb06]")
 _JUNK = dict.fromkeys([*range(0x20), *range(0x7F, 0xA0), 0xFFFE, 0xFEFF, 0xAD, 0x200B], None)
 _UNCLEAN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u200b\ufb00-\ufb06\ufeff\ufffe]")
 _EAST_ASIAN = re.compile("[\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-_UNMAPPED = re.compile(r"[\ue000-\uf8ff\ufffd]")
+_UNMAPPED = re.compile("[\x00\x01\x03-\x08\x0e-\x1f\ue000-\uf8ff\ufffd]")
+_VOWELS = frozenset("aeiouy")
+_SAMPLE = 3_000
 # Share of the page under pictures from which on text may stand on a picture, or be a scan's layer.
 _SOME_PICTURE = 0.02
 
@@ -48,12 +52,21 @@ def read_page(page: Any, number: int) -> PageText:
         at = address(text_page.raw)
         flat = _corners(at, spans)
         heights = [round(top - bottom, 2) for top, bottom in zip(flat[1::8], flat[3::8], strict=True)]
-        styles = StyleReader(at).of_each(spans.starts, heights)
+        reader = StyleReader(at)
+        styles = reader.of_each(spans.starts, heights)
+        drawing = read_drawing(address(page.raw))
+        covered = covered_words(address(page.raw), drawing.solids, reader.object_at, spans.starts, flat)
     finally:
         text_page.close()
-    if _EAST_ASIAN.search(text):
-        styles = _stacked(spans, flat, styles)
-    return _page(number, text, spans, flat, styles, read_drawing(address(page.raw)), page.get_bbox())
+    vertical = bool(_EAST_ASIAN.search(text)) and _is_stacked(spans, flat, styles)
+    if vertical:
+        # Vertical writing runs down as text turned by a quarter does.
+        styles = relative(styles, 90)
+    for seq in covered:
+        styles[seq] = replace(styles[seq], flaw="covered")
+    result = _page(number, text, spans, flat, styles, drawing, page.get_bbox())
+    result.vertical = vertical
+    return result
 
 
 def _page(
@@ -77,8 +90,8 @@ def _page(
     words = _words(text, spans, _boxes(flat, angle), styles)
     page.words = _mended(_visible(words, page, drawing, angle), _spaced_lines(text))
     page.letters = len(text)
-    if not text.isascii():
-        page.doubtful = sum([len(_UNMAPPED.findall(word.text)) for word in page.words])
+    page.doubtful = len(_UNMAPPED.findall(text))
+    page.garbled = _is_garbled(text)
     return page
 
 
@@ -150,8 +163,8 @@ def _clean(text: str) -> str:
     return unicodedata.normalize("NFC", text.translate(_JUNK))
 
 
-def _stacked(spans: Spans, flat: list[float], styles: list[Style]) -> list[Style]:
-    """Vertical writing, where letters stand under each other, is marked as text that runs down."""
+def _is_stacked(spans: Spans, flat: list[float], styles: list[Style]) -> bool:
+    """Whether most letters stand under each other: vertical writing."""
     total = down = 0
     lengths = map(sub, spans.ends, spans.starts)
     for length, corner, style in zip(lengths, range(0, len(flat), 8), styles, strict=True):
@@ -159,9 +172,16 @@ def _stacked(spans: Spans, flat: list[float], styles: list[Style]) -> list[Style
         height = flat[corner + 1] - flat[corner + 7]
         if length > 1 and style.angle == 0 and height > 1.8 * abs(flat[corner + 6] - flat[corner]):
             down += length
-    if down * 2 <= total:
-        return styles
-    return relative(styles, 90)
+    return down * 2 > total
+
+
+def _is_garbled(text: str) -> bool:
+    """Whether Latin text has a share of vowels that no language has: a sign of a wrong character map."""
+    letters = [char for char in text[:_SAMPLE].lower() if "a" <= char <= "z"]
+    if len(letters) < 200:
+        return False
+    share = sum([char in _VOWELS for char in letters]) / len(letters)
+    return not 0.22 <= share <= 0.68
 
 
 def _visible(words: list[Word], page: PageText, drawing: Drawing, angle: int) -> list[Word]:

@@ -47,6 +47,10 @@ class StyleReader:
             result.append(style)
         return result
 
+    def object_at(self, index: int) -> int:
+        """The address of the text object of the character at ``index``, or 0."""
+        return self._native.text_object(self._page, index) or 0
+
     def _read(self, found: int, index: int, height: float) -> Style:
         if not found:
             return self._style(0.0, False, 0, "", False)

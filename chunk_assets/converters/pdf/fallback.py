@@ -1,0 +1,101 @@
+"""A second reader, pdfplumber, for what PDFium can't read: some damaged files and vertical writing.
+
+It is thirty times slower, so it is asked only when PDFium has failed.
+"""
+
+from __future__ import annotations
+
+import io
+import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+from typing import Any
+
+from chunk_assets.converters.pdf.model import Box, PageText, Style, Word
+
+MAX_REREAD = 200
+
+
+@contextmanager
+def second_opinion(data: bytes) -> Iterator[Any]:
+    """The ``pdfplumber.PDF`` of ``data``, or None when it can't be opened either."""
+    import pdfplumber
+
+    try:
+        document = pdfplumber.open(io.BytesIO(data))
+    except Exception:  # noqa: BLE001 - the parser fails in many ways on damaged files; all mean "no"
+        yield None
+        return
+    try:
+        yield document
+    finally:
+        document.close()
+
+
+def page_count(document: Any) -> int:
+    """Pages to read of what ``second_opinion`` gave, at most ``MAX_REREAD``."""
+    try:
+        return min(len(document.pages), MAX_REREAD) if document is not None else 0
+    except Exception:  # noqa: BLE001 - see above
+        return 0
+
+
+def reread(document: Any, index: int, vertical: bool = False) -> PageText | None:
+    """The words of page ``index`` (from 0), or None if there are none or it fails too."""
+    try:
+        page = document.pages[index]
+        words = _columns(page.chars) if vertical else _words(page)
+        box = Box(*page.bbox)
+    except Exception:  # noqa: BLE001 - see above
+        return None
+    if not words:
+        return None
+    if vertical:
+        box = Box(box.top, -box.x1, box.bottom, -box.x0)
+    return PageText(index + 1, box, words, letters=sum(len(word.text) for word in words))
+
+
+def _style(size: float, name: str) -> Style:
+    return Style(round(size * 4) / 4, "bold" in name.lower(), 0)
+
+
+def _words(page: Any) -> list[Word]:
+    """Words in the order of the file; each visual line has a number of its own."""
+    found = page.extract_words(use_text_flow=True, extra_attrs=["size", "fontname"])
+    words: list[Word] = []
+    line = 0
+    for seq, item in enumerate(found):
+        if words and abs(item["top"] - words[-1].top) > 0.5 * item["size"]:
+            line += 1
+        box = item["x0"], item["top"], item["x1"], item["bottom"]
+        text = unicodedata.normalize("NFC", "".join([char for char in item["text"] if char.isprintable()]))
+        words.append(Word(text, *box, _style(item["size"], item["fontname"]), line, seq))
+    return words
+
+
+def _columns(chars: list[dict[str, Any]]) -> list[Word]:
+    """Columns of vertical writing, from right to left, in a frame turned so that they run to the right."""
+    words: list[Word] = []
+    columns: list[list[dict[str, Any]]] = []
+    for char in sorted(chars, key=lambda char: -char["x0"]):
+        if not columns or columns[-1][0]["x0"] - char["x0"] > 0.6 * char["size"]:
+            columns.append([])
+        columns[-1].append(char)
+    for line, column in enumerate(columns):
+        column.sort(key=lambda char: char["top"])
+        pieces = [[column[0]]]
+        for last, char in pairwise(column):
+            if char["top"] - last["bottom"] > 1.5 * char["size"]:
+                pieces.append([])
+            pieces[-1].append(char)
+        for piece in pieces:
+            first = piece[0]
+            text = "".join([char["text"] for char in piece])
+            box = first["top"], -first["x1"], piece[-1]["bottom"], -first["x0"]
+            words.append(Word(text, *box, _style(first["size"], first["fontname"]), line, len(words)))
+    return [
+        word._replace(text=unicodedata.normalize("NFC", word.text.strip()))
+        for word in words
+        if word.text.strip()
+    ]
