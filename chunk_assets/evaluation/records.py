@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from chunk_assets.records import DocumentMetadata
 
@@ -52,12 +52,17 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class QuestionSet:
-    """Documents and questions under a name. ``splits`` maps a question's group to its split."""
+    """Documents and questions under a name.
+
+    ``splits`` maps a question's group to its split. ``dropped`` says which questions of a foreign set
+    were left out because their truth is not in the converted text, or not in one place only.
+    """
 
     name: str
     documents: tuple[EvalDocument, ...]
     questions: tuple[Question, ...]
     splits: dict[str, str] = field(default_factory=dict)
+    dropped: tuple[str, ...] = ()
 
     def split(self, name: str | None) -> QuestionSet:
         """The same documents with the questions of one split; all questions for ``None``.
@@ -67,7 +72,7 @@ class QuestionSet:
         if name is None:
             return self
         kept = tuple(q for q in self.questions if self.splits.get(q.group, HELD_OUT) == name)
-        return QuestionSet(f"{self.name}/{name}", self.documents, kept, self.splits)
+        return replace(self, name=f"{self.name}/{name}", questions=kept)
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,15 +77,16 @@ def test_a_folder_in_chromas_format_loads_with_its_offsets(tmp_path: Path) -> No
     assert found.documents[0].markdown[place.start : place.end] == "The fe"
 
 
-def test_wrong_offsets_in_chromas_format_are_refused(tmp_path: Path) -> None:
+def test_a_question_with_wrong_offsets_in_chromas_format_is_dropped_and_named(tmp_path: Path) -> None:
     (tmp_path / "talk.md").write_bytes(TEXT.encode())
     references = [{"content": "else", "start_index": 9, "end_index": 15}]
     with (tmp_path / "questions_df.csv").open("w", newline="", encoding="utf-8") as handle:
         csv.writer(handle).writerows(
             [["question", "references", "corpus_id"], ["What?", json.dumps(references), "talk"]]
         )
-    with pytest.raises(ConfigurationError, match="is not the reference"):
-        load_set(tmp_path)
+    found = load_set(tmp_path)
+    assert found.questions == ()
+    assert found.dropped == ("question 0: talk[9:15] is not the reference",)
 
 
 def test_snippets_may_lie_in_different_documents(tmp_path: Path) -> None:
@@ -100,6 +101,18 @@ def test_snippets_may_lie_in_different_documents(tmp_path: Path) -> None:
     (tmp_path / "questions.yaml").write_text(yaml.safe_dump({"questions": [entry]}), "utf-8")
     (question,) = load_set(tmp_path).questions
     assert [place.document for place in question.alternatives[0]] == ["a.md", "b.md"]
+
+
+def test_a_snippet_that_is_nowhere_drops_its_question_and_no_other(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# A\n\nLogs are kept for 400 days.\n", "utf-8")
+    entries = [
+        {"query": "How long are logs kept?", "gold_snippets": ["kept for 400 days"], "tags": ["x"]},
+        {"query": "How long are badges kept?", "gold_snippets": ["kept for a year"], "tags": ["x"]},
+    ]
+    (tmp_path / "questions.yaml").write_text(yaml.safe_dump({"questions": entries}), "utf-8")
+    found = load_set(tmp_path)
+    assert [q.text for q in found.questions] == ["How long are logs kept?"]
+    assert "question 1" in found.dropped[0]
 
 
 def test_a_folder_without_questions_says_what_was_expected(tmp_path: Path) -> None:
@@ -159,3 +172,4 @@ def test_the_public_sets_load_with_every_truth(shared: Path) -> None:
     snippets = load_set(shared / "evalsets" / "chunklab")
     assert (len(snippets.documents), len(snippets.questions)) == (5, 129)
     assert all(q.answerable for q in snippets.questions)
+    assert chroma.dropped == snippets.dropped == ()

@@ -11,7 +11,6 @@ import json
 import sys
 from pathlib import Path
 
-from chunk_assets.errors import ConfigurationError
 from chunk_assets.evaluation.records import HELD_OUT, TRAIN, EvalDocument, Place, Question, QuestionSet
 from chunk_assets.hashing import bucket
 from chunk_assets.records import DocumentMetadata
@@ -32,8 +31,10 @@ def load(folder: Path) -> QuestionSet:
     names = sorted({row["corpus_id"] for row in rows})
     documents = tuple(_corpus(folder, name) for name in names)
     texts = {d.name: d.markdown for d in documents}
-    questions = tuple(_question(index, row, texts) for index, row in enumerate(rows))
-    return QuestionSet(folder.name, documents, questions, {"0": TRAIN, "1": HELD_OUT})
+    made = [_question(index, row, texts) for index, row in enumerate(rows)]
+    questions = tuple(q for q in made if isinstance(q, Question))
+    dropped = tuple(q for q in made if isinstance(q, str))
+    return QuestionSet(folder.name, documents, questions, {"0": TRAIN, "1": HELD_OUT}, dropped)
 
 
 def _corpus(folder: Path, name: str) -> EvalDocument:
@@ -42,15 +43,14 @@ def _corpus(folder: Path, name: str) -> EvalDocument:
         return EvalDocument(name, handle.read(), DocumentMetadata(file_type="text"))
 
 
-def _question(index: int, row: dict[str, str], texts: dict[str, str]) -> Question:
+def _question(index: int, row: dict[str, str], texts: dict[str, str]) -> Question | str:
+    """The question, or why it is dropped."""
     corpus = row["corpus_id"]
     places = []
     for reference in json.loads(row["references"]):
         place = Place(corpus, int(reference["start_index"]), int(reference["end_index"]))
         if texts[corpus][place.start : place.end] != reference["content"]:
-            raise ConfigurationError(
-                f"question {index}: {corpus}[{place.start}:{place.end}] is not the reference"
-            )
+            return f"question {index}: {corpus}[{place.start}:{place.end}] is not the reference"
         places.append(place)
     half = str(bucket(row["question"], 2))
     return Question(f"{corpus}-{index:03d}", row["question"], (tuple(places),), corpus, half)

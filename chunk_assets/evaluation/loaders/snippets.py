@@ -17,7 +17,7 @@ from chunk_assets.evaluation.records import HELD_OUT, TRAIN, Place, Question, Qu
 from chunk_assets.hashing import bucket
 
 FILE = "questions.yaml"
-_DOCUMENTS = {".md", ".txt", ".docx", ".pdf", ".html", ".xlsx", ".csv", ".pptx"}
+_DOCUMENTS = {".md", ".txt", ".docx", ".pdf", ".html", ".htm", ".xlsx", ".csv", ".tsv", ".pptx", ".eml"}
 
 
 def matches(folder: Path) -> bool:
@@ -34,18 +34,25 @@ def load(folder: Path) -> QuestionSet:
     files = sorted(p.name for p in folder.iterdir() if p.suffix in _DOCUMENTS)
     documents = tuple(read_document(folder, file) for file in files)
     texts = {Path(d.name).stem: (d.name, fold(d.markdown)) for d in documents}
-    questions = tuple(_question(e, texts) for e in entries)
-    return QuestionSet(folder.name, documents, questions, {"0": TRAIN, "1": HELD_OUT})
+    questions, dropped = [], []
+    for number, entry in enumerate(entries):
+        try:
+            questions.append(_question(number, entry, texts))
+        except ConfigurationError as fault:
+            dropped.append(f"question {entry.get('id', number)}: {fault}")
+    splits = {"0": TRAIN, "1": HELD_OUT}
+    return QuestionSet(folder.name, documents, tuple(questions), splits, tuple(dropped))
 
 
-def _question(entry: dict[str, Any], texts: dict[str, tuple[str, Folded]]) -> Question:
+def _question(number: int, entry: dict[str, Any], texts: dict[str, tuple[str, Folded]]) -> Question:
     tags = [str(t) for t in entry.get("tags", ())]
     stem = next((t.removeprefix("src:") for t in tags if t.startswith("src:")), "")
     searched = [texts[stem]] if stem in texts else list(texts.values())
-    places = tuple(_place(str(s), searched) for s in entry["gold_snippets"])
+    places = tuple(_place(str(s), searched) for s in entry.get("gold_snippets") or ())
     alternatives = (places,) if places else ()
-    kind, half = tags[0] if tags else "", str(bucket(entry["query"], 2))
-    return Question(entry["id"], entry["query"], alternatives, kind, half)
+    text = str(entry.get("query") or entry["question"])
+    kind, half = tags[0] if tags else "", str(bucket(text, 2))
+    return Question(str(entry.get("id", number)), text, alternatives, kind, half)
 
 
 def _place(snippet: str, searched: list[tuple[str, Folded]]) -> Place:
