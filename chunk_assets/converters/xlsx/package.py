@@ -1,23 +1,20 @@
-"""The parts of an OOXML workbook: sheets in order, shared strings, styles, properties."""
+"""The parts of an OOXML workbook, each found by its relation and read within the limits."""
 
 from __future__ import annotations
 
 import posixpath
 import re
 import zipfile
-from collections.abc import Iterator
-from dataclasses import dataclass
 
 from chunk_assets.converters.archive import open_archive, read_member
 from chunk_assets.converters.base import Limits
-from chunk_assets.converters.xlsx.cells import finished, finished_content, rich_text, unescaped
+from chunk_assets.converters.xlsx.cells import unescaped
 from chunk_assets.converters.xlsx.xml import attributes, regular
 from chunk_assets.errors import DocumentFailure
 
-_SHEET = re.compile(r"<sheet\b([^>]*?)/?>")
 _RELATION = re.compile(r"<(?:\w+:)?Relationship\b([^>]*?)/?>")
-_STRING = re.compile(r"<si>(?:<t(?: xml:space=\"preserve\")?>([^<]*)</t></si>|(.*?)</si>)|<si ?/>", re.DOTALL)
-_DATE1904 = re.compile(r'date1904="(?:1|true)"')
+# Some writers give the workbook a name and folder of their own; document properties are elsewhere.
+_MAIN_PART = re.compile(r"(?!docprops/)(?:[^/]+/)?[^/]*book[^/]*\.(?:xml|bin)", re.IGNORECASE)
 _PROPERTIES = (
     ("title", re.compile(r"<dc:title[^>]*>([^<]+)<")),
     ("author", re.compile(r"<dc:creator[^>]*>([^<]+)<")),
@@ -27,15 +24,6 @@ _PROPERTIES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class SheetEntry:
-    """One sheet of the workbook: its name, part and whether it is hidden."""
-
-    name: str
-    part: str
-    hidden: bool
-
-
 class Package:
     """A workbook package; parts are read when asked for, each within the limits."""
 
@@ -43,62 +31,60 @@ class Package:
         self._archive: zipfile.ZipFile = open_archive(data, limits)
         self._limits = limits
         self._names = {name.replace("\\", "/").lstrip("/").lower(): name for name in self._archive.namelist()}
-        self._workbook = self._workbook_part()
-        self._targets = self._relations(self._workbook)
-        self._main = self._text(self._workbook)
-        self.date1904 = bool(_DATE1904.search(self._main))
+        self.workbook = self._workbook_part()
+        self._targets = self._relations(self.workbook)
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether the parts are records (.xlsb) instead of XML."""
+        return self.workbook.lower().endswith(".bin")
+
+    def has(self, name: str) -> bool:
+        """Whether there is a part of that name."""
+        return name.lower() in self._names
+
+    def raw(self, name: str) -> bytes:
+        """The part as it is; empty when there is none of that name."""
+        member = self._names.get(name.lower())
+        return b"" if member is None else read_member(self._archive, member, self._limits)
 
     def part(self, name: str) -> bytes:
-        """The part in regular form; empty when there is none of that name."""
-        member = self._names.get(name.lower())
-        if member is None:
-            return b""
-        return regular(read_member(self._archive, member, self._limits), f"the part {name}")
+        """The XML part in regular form; empty when there is none of that name."""
+        return regular(self.raw(name), f"the part {name}")
 
-    def _text(self, name: str) -> str:
+    def text(self, name: str) -> str:
+        """The XML part in regular form, decoded."""
         return self.part(name).decode("utf-8", "replace")
 
-    def sheets(self) -> Iterator[SheetEntry]:
-        """Worksheets in the order of the workbook; chart and dialog sheets have no cells."""
-        for number, match in enumerate(_SHEET.finditer(self._main), 1):
-            given = attributes(match[1])
-            target = self._targets.get(given.get("id", ""), f"xl/worksheets/sheet{number}.xml")
-            name = unescaped(given.get("name", "")) or f"Sheet {number}"
-            yield SheetEntry(name, target, given.get("state") in ("hidden", "veryHidden"))
-
-    def strings(self) -> list[str]:
-        """The shared strings as finished cells."""
-        found = _STRING.findall(self._text(self._beside("sharedstrings.xml")))
-        return [finished(rich_text(rich)) if rich else finished_content(plain) for plain, rich in found]
-
-    def styles(self) -> str:
-        """The part with the cell styles."""
-        return self._text(self._beside("styles.xml"))
+    def target(self, relation: str, default: str) -> str:
+        """The part that the workbook relates to by this id."""
+        return self._targets.get(relation, default)
 
     def facts(self) -> dict[str, str]:
         """Title, author and dates of the document properties."""
-        core = self._text("docProps/core.xml")
+        core = self.text("docProps/core.xml")
         found = {name: pattern.search(core) for name, pattern in _PROPERTIES}
         return {
             name: unescaped(match[1]).strip() for name, match in found.items() if match and match[1].strip()
         }
 
-    def _beside(self, name: str) -> str:
+    def beside(self, name: str) -> str:
         """The part of this name that the workbook relates to, in whatever folder."""
         related = (target for target in self._targets.values() if target.lower().endswith(name))
-        return next(related, posixpath.join(posixpath.dirname(self._workbook), name))
+        return next(related, posixpath.join(posixpath.dirname(self.workbook), name))
 
     def _workbook_part(self) -> str:
-        if "xl/workbook.xml" in self._names:
-            return "xl/workbook.xml"
+        for usual in ("xl/workbook.xml", "xl/workbook.bin"):
+            if self.has(usual):
+                return usual
         for target in self._relations("").values():
-            if re.fullmatch(r"xl/[^/]*\.xml", target, re.IGNORECASE) and target.lower() in self._names:
+            if _MAIN_PART.fullmatch(target) and self.has(target):
                 return target
         raise DocumentFailure("broken", "the package has no workbook part")
 
     def _relations(self, part: str) -> dict[str, str]:
         folder, name = posixpath.split(part)
-        relations = self._text(posixpath.join(folder, "_rels", f"{name}.rels"))
+        relations = self.text(posixpath.join(folder, "_rels", f"{name}.rels"))
         targets = {}
         for match in _RELATION.finditer(relations):
             given = attributes(match[1])

@@ -66,6 +66,7 @@ class Sheet:
     hidden_columns: list[int] = field(default_factory=list)
     uncached: list[str] = field(default_factory=list)
     lost: int = 0  # cells that refer to strings the file has not
+    fault: str = ""  # why the sheet could not be read
 
 
 class SheetReader:
@@ -104,6 +105,25 @@ class SheetReader:
             sheet.merges = list(_merges(part, end))
         return sheet
 
+    def shown(self, style: str, number: float) -> str:
+        """A number in the cell style of this index, as finished text."""
+        render = self._styles.get(style)
+        return finished(render(number)) if render else general(number)
+
+    def string(self, sheet: Sheet, index: int) -> str:
+        """A shared string; a missing one is counted as lost."""
+        if 0 <= index < len(self._strings):
+            return self._strings[index]
+        sheet.lost += 1
+        return ""
+
+    def add(self, sheet: Sheet, row: Row) -> None:
+        """Appends a row; refuses the sheet when all texts together pass the limit."""
+        self._chars += sum(map(len, row.texts))
+        if self._chars > self._max_chars:  # one long string in many cells is small in the file
+            raise DocumentFailure("too_large", f"more than {self._max_chars} characters of text, the limit")
+        sheet.rows.append(row)
+
     def _row(self, sheet: Sheet, body: str, number: int, hidden: bool, order: tuple[str, ...]) -> None:
         found = _cell_pattern(order).findall(body)
         cells = body.count("<c ") - (len(_EMPTY_CELL.findall(body)) if "/>" in body else 0)
@@ -113,10 +133,7 @@ class SheetReader:
             columns, texts = self._careful(sheet, body, number)
         if not columns:
             return
-        self._chars += sum(map(len, texts))
-        if self._chars > self._max_chars:  # one long string in many cells is small in the file
-            raise DocumentFailure("too_large", f"more than {self._max_chars} characters of text, the limit")
-        sheet.rows.append(Row(number, columns, texts))
+        self.add(sheet, Row(number, columns, texts))
         if hidden:
             sheet.hidden_rows.append(number)
 
@@ -152,11 +169,7 @@ class SheetReader:
     def _text(self, sheet: Sheet, style: str, kind: str, value: str) -> str:
         """The shown text of a cell with a value."""
         if kind == "s":
-            try:
-                return self._strings[int(value)]
-            except (ValueError, IndexError):
-                sheet.lost += 1
-                return ""
+            return self.string(sheet, int(value) if value.strip().isdecimal() else -1)
         if kind in ("", "n"):
             return self._number(style, value)
         if kind == "b":
@@ -166,14 +179,12 @@ class SheetReader:
         return finished_content(value)
 
     def _number(self, style: str, value: str) -> str:
-        render = self._styles.get(style)
-        if render is None and _PLAIN_NUMBER.fullmatch(value):
+        if style not in self._styles and _PLAIN_NUMBER.fullmatch(value):
             return value
         try:
-            text = render(float(value)) if render else general(float(value))
+            text = self.shown(style, float(value))
         except (ValueError, OverflowError):  # no number after all, or infinite
-            text = unescaped(value)
-        text = finished(text)
+            text = finished(unescaped(value))
         if len(self._shown) < _CACHE:
             self._shown[style, value] = text
         return text
