@@ -20,7 +20,7 @@ from chunk_assets.pipeline.reports import Progress, silent
 from chunk_assets.sources import Listed, Listing, list_source
 from chunk_assets.storage.commit import Manifest, damaged_tables, load_manifest
 from chunk_assets.storage.layout import Batch, Layout
-from chunk_assets.storage.locks import hold
+from chunk_assets.storage.locks import hold, share
 from chunk_assets.storage.rates import note_rate
 from chunk_assets.storage.schemas import embeddings_schema
 from chunk_assets.storage.state import BatchState, load_state, save_state
@@ -153,7 +153,11 @@ class Session:
         """Locks a batch for the block; see ``open_batch``."""
         context = self.peek(source, slice_key)
         lock = self.layout.batch_lock(context.batch)
-        with hold(lock, f"batch {context.batch}", name=self.options.owner, wait=self.options.lock_wait):
+        options = self.options
+        with (
+            hold(lock, f"batch {context.batch}", name=options.owner, wait=options.lock_wait),
+            share(self.layout.vectors_lock, "the vector store"),
+        ):
             yield context
 
     def peek(self, source: str, slice_key: str) -> BatchContext:
@@ -252,7 +256,7 @@ class BatchContext:
         if self.manifest is None:
             return not self.documents
         return (
-            state.recipe_digest == self.recipe.digest
+            self.manifest.recipe == self.recipe.digest
             and state.listing_digest == self.listing_digest
             and not self.damaged
             and not (self.options.retry_parked and state.attempts)

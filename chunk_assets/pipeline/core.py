@@ -160,7 +160,6 @@ def _remember(context: BatchContext, manifest: Manifest) -> None:
     state = context.state
     paths = {table: context.layout.table_file(table, context.batch) for table in manifest.files}
     state.stamps = {table: stamp for table, path in paths.items() if (stamp := stamp_of(path))}
-    state.recipe_digest = context.recipe.digest
     rule = context.catalog.retry_rule(context.batch.source)
     due = any(attempts.count < rule.max_attempts for attempts in state.attempts.values())
     stale = any(

@@ -11,6 +11,7 @@ from chunk_assets.pipeline.context import BatchContext, RunOptions, Session
 from chunk_assets.pipeline.core import publish, stage_chunks, stage_embeddings, stage_markdown, stage_raw
 from chunk_assets.pipeline.evidence import batch_tables, published_intact
 from chunk_assets.pipeline.guard import failed_guard
+from chunk_assets.pipeline.prune import prune_when_worth_it
 from chunk_assets.pipeline.reports import BatchReport, RunReport, StageReport
 from chunk_assets.records import CHUNKS, EMBEDDINGS, MARKDOWN_DOCUMENTS, RAW_DOCUMENTS, Outcome
 from chunk_assets.storage.commit import published_batches
@@ -147,7 +148,8 @@ def _one(session: Session, batch: Batch) -> BatchReport:
 
 
 def _tidy(session: Session) -> None:
-    """Merges small vector blocks, once there are many."""
+    """Merges small vector blocks once there are many, and drops old vectors once they are most."""
     for fingerprint, store in session.stores.items():
         store.flush()
         VectorStore(session.layout.vectors(fingerprint), store.width).compact()
+    prune_when_worth_it(session.layout.home)

@@ -7,6 +7,7 @@
     <root>/staging/…                                                      stages of unfinished runs
     <root>/state/source=<source>/slice=<slice>.json                       what listings looked like
     <home>/vectors/<model fingerprint>/…                                  shared by all versions
+    <home>/measured.json                                                  speeds, for estimates
     <home>/locks/…
 
 ``root`` is the home, or ``<home>/versions/<name>`` for a version built beside the published one.
@@ -98,7 +99,12 @@ class Layout:
     @property
     def rates(self) -> Path:
         """Measured speeds, for estimates."""
-        return self.home / "state" / "rates.json"
+        return self.home / "measured.json"
+
+    @property
+    def vectors_lock(self) -> Path:
+        """Shared by all runs of a home; pruning needs it alone."""
+        return self.home / "locks" / "vectors.lock"
 
     def vectors(self, model_fingerprint: str) -> Path:
         """The vector store of one model, shared by all versions of a home."""

@@ -66,6 +66,26 @@ def hold(path: Path, what: str, *, name: str = "", wait: float = 0.0) -> Iterato
         os.close(descriptor)
 
 
+@contextmanager
+def share(path: Path, what: str, *, alone: bool = False) -> Iterator[None]:
+    """Holds a lock that many may hold at once, or (``alone``) one and nobody else; its file stays.
+
+    Raises:
+        LockHeld: somebody holds it in a way that excludes this one.
+    """
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        fcntl.flock(descriptor, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError as error:
+        msg = f"{what} is in use by another process; run again when it is done"
+        raise LockHeld(msg) from error
+    finally:
+        os.close(descriptor)
+
+
 def holder(path: Path) -> Owner | None:
     """Who holds the lock, as far as the file tells; ``None`` when nobody does or it can't be read."""
     try:

@@ -12,7 +12,7 @@ from typing import Any
 
 from chunk_assets.storage.files import read_if_there, write_atomic
 
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclass(slots=True)
@@ -37,7 +37,7 @@ class Attempts:
 
 @dataclass(slots=True)
 class BatchState:
-    """The state of a batch. Digests are empty when unknown, which never equals anything."""
+    """The state of a batch. An empty ``listing_digest`` (unknown) equals none."""
 
     documents: dict[str, Seen] = field(default_factory=dict)
     attempts: dict[str, Attempts] = field(default_factory=dict)
@@ -46,7 +46,6 @@ class BatchState:
     # Conversion status and reason of documents that the embedder's refusals overrule in the tables.
     overruled: dict[str, tuple[str, str]] = field(default_factory=dict)
     listing_digest: str = ""
-    recipe_digest: str = ""
     # Size and modification time (ns) of the published files: equal ones are not hashed again.
     stamps: dict[str, tuple[int, int]] = field(default_factory=dict)
 
@@ -78,7 +77,6 @@ def save_state(path: Path, state: BatchState) -> None:
         "refused": state.refused,
         "overruled": state.overruled,
         "listing_digest": state.listing_digest,
-        "recipe_digest": state.recipe_digest,
         "stamps": state.stamps,
     }
     data = json.dumps(value, sort_keys=True, separators=(",", ":")).encode()

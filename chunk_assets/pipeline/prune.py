@@ -1,0 +1,93 @@
+"""Dropping vectors that no published version refers to, so that disk use follows the data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from chunk_assets.errors import LockHeld
+from chunk_assets.records import EMBEDDINGS
+from chunk_assets.storage.commit import load_manifest, published_batches
+from chunk_assets.storage.layout import Layout
+from chunk_assets.storage.locks import share
+from chunk_assets.storage.tables import read_table
+from chunk_assets.storage.vector_blocks import blocks_of
+from chunk_assets.storage.vectors import Pruned, VectorStore, remove_store, stores_of
+
+# A run prunes by itself once unreferenced vectors outnumber the referenced ones, and are worth it.
+WORTH_PRUNING = 4_096
+
+
+@dataclass(frozen=True, slots=True)
+class PruneReport:
+    """What pruning dropped, by model fingerprint."""
+
+    models: Mapping[str, Pruned]
+
+    @property
+    def dropped(self) -> int:
+        """Vectors of all models."""
+        return sum(pruned.dropped for pruned in self.models.values())
+
+    @property
+    def bytes_freed(self) -> int:
+        """Bytes of all models."""
+        return sum(pruned.bytes_freed for pruned in self.models.values())
+
+
+def prune(home: str | Path, *, dry_run: bool = False) -> PruneReport:
+    """Drops vectors that no published batch of any version refers to; a dry run only says how many.
+
+    Raises:
+        LockHeld: a run is going on; its unpublished vectors would be lost.
+    """
+    layout = Layout(Path(home))
+    with share(layout.vectors_lock, "the vector store", alone=True):
+        referenced = set(_referenced(layouts(layout)))
+        return PruneReport(
+            {folder.name: _prune(folder, referenced, dry_run) for folder in stores_of(layout.home)}
+        )
+
+
+def prune_when_worth_it(home: Path) -> PruneReport | None:
+    """Prunes when most vectors are unreferenced; ``None`` when not, or while another run is going on."""
+    stored = sum(block.count for folder in stores_of(home) for block in blocks_of(folder, None))
+    if stored < WORTH_PRUNING:
+        return None
+    rows = sum(
+        manifest.files[EMBEDDINGS].rows
+        for layout in layouts(Layout(home))
+        for batch in published_batches(layout)
+        if (manifest := load_manifest(layout, batch)) is not None and EMBEDDINGS in manifest.files
+    )
+    if stored <= 2 * rows + WORTH_PRUNING:
+        return None
+    try:
+        return prune(home)
+    except LockHeld:
+        return None
+
+
+def layouts(layout: Layout) -> Iterator[Layout]:
+    """The published version of a home, and those beside it."""
+    yield Layout(layout.home)
+    folder = layout.home / "versions"
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if path.is_dir():
+            yield Layout(layout.home, path.name)
+
+
+def _referenced(all_layouts: Iterable[Layout]) -> Iterator[bytes]:
+    for layout in all_layouts:
+        for batch in published_batches(layout):
+            rows = read_table(layout.table_file(EMBEDDINGS, batch), ["input_sha256"])
+            yield from map(bytes.fromhex, rows["input_sha256"].to_pylist() if rows is not None else ())
+
+
+def _prune(folder: Path, referenced: set[bytes], dry_run: bool) -> Pruned:
+    width = next((block.width for block in blocks_of(folder, None)), 1)
+    pruned = VectorStore(folder, width).prune(referenced, dry_run=dry_run)
+    if not pruned.kept and not dry_run:
+        remove_store(folder)
+    return pruned
