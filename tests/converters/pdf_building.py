@@ -58,10 +58,12 @@ def build(
     info: str = "",
     outline: Sequence[tuple[str, int]] = (),
     password: tuple[str, str] | None = None,
+    field: tuple[tuple[int, int, int, int], str] | None = None,
 ) -> bytes:
     """A PDF with these page contents.
 
-    ``outline`` holds titles with page indices; ``password`` the user's and the owner's password.
+    ``outline`` holds titles with page indices, ``password`` the user's and the owner's password,
+    ``field`` the place and the value of a filled-in form field of the first page.
     """
     fonts = (("F1", "Helvetica"), ("F2", "Helvetica-Bold"), ("F3", "Courier"))
     objects: dict[int, tuple[str, bytes | None]] = {}
@@ -78,9 +80,13 @@ def build(
         page = f"/Type /Page /Parent 2 0 R /MediaBox [0 0 {WIDTH} {HEIGHT}] /Rotate {rotate}"
         resources = f"/Resources << /Font << {named} >> /XObject << /Im1 7 0 R >> >>"
         objects[number] = (f"<< {page} {resources} /Contents {number + 1} 0 R >>", None)
+    if field is not None:
+        _add_field(objects, kids[0], *field)
     references = " ".join(f"{kid} 0 R" for kid in kids)
     objects[2] = (f"<< /Type /Pages /Count {len(pages)} /Kids [{references}] >>", None)
     catalog = "<< /Type /Catalog /Pages 2 0 R"
+    if field is not None:
+        catalog += " /AcroForm << /Fields [800 0 R] /DR << /Font << /F1 4 0 R >> >> >>"
     if outline:
         catalog += " /Outlines 900 0 R"
         _add_outline(objects, outline, kids)
@@ -100,6 +106,20 @@ def _add_outline(
         before = f"/Prev {index - 1} 0 R" if index > 901 else ""
         target = f"/Dest [{kids[page]} 0 R /Fit]"
         objects[index] = (f"<< /Title ({title}) /Parent 900 0 R {before} {following} {target} >>", None)
+
+
+def _add_field(
+    objects: dict[int, tuple[str, bytes | None]], page: int, box: tuple[int, int, int, int], value: str
+) -> None:
+    left, bottom, right, top = box
+    head, _ = objects[page]
+    objects[page] = (head.removesuffix(">>") + "/Annots [800 0 R] >>", None)
+    widget = f"/Type /Annot /Subtype /Widget /FT /Tx /T (name) /V ({value}) /F 4"
+    widget += f" /Rect [{left} {bottom} {right} {top}]"
+    objects[800] = (f"<< {widget} /AP << /N 801 0 R >> >>", None)
+    form = f"/Type /XObject /Subtype /Form /BBox [0 0 {right - left} {top - bottom}]"
+    content = f"/Tx BMC BT /F1 11 Tf 2 5 Td ({value}) Tj ET EMC".encode("latin-1")
+    objects[801] = (f"{form} /Resources << /Font << /F1 4 0 R >> >>", content)
 
 
 def _written(objects: dict[int, tuple[str, bytes | None]], password: tuple[str, str] | None) -> bytes:

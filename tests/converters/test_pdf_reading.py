@@ -157,6 +157,26 @@ def test_running_heads_and_page_numbers_leave_the_flow_but_not_the_facts():
     assert "Paragraph of chapter 6" in converted.markdown
 
 
+def test_feet_with_a_page_count_are_kept_once():
+    pages = [
+        pdf.lines(72, 600, [f"What stands on sheet {n * n + 7}."]) + pdf.text(72, 30, f"Page {n} of 3 - X1")
+        for n in (1, 2, 3)
+    ]
+    text = convert(*pages).markdown
+    assert "Page 1 of 3 - X1" in text
+    assert "Page 2 of 3" not in text
+
+
+def test_text_in_other_directions_does_not_interrupt_a_sentence():
+    stamp = "BT /F1 9 Tf 0 1 -1 0 30 300 Tm (Approved for release) Tj ET\n"
+    first = pdf.lines(
+        72, 120, ["A first full sentence stands here. The second one", "runs on, page after page, in the"]
+    )
+    text = convert(stamp + first, pdf.lines(72, 700, ["same long and winding way."])).markdown
+    assert "in the same long and winding way" in text
+    assert "Approved for release" in text
+
+
 def test_lines_that_end_on_purpose_stay_apart():
     rows = [
         "ACME Ltd",

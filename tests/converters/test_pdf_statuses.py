@@ -118,6 +118,40 @@ def test_text_that_no_reader_sees_is_left_out_and_counted(content: str):
     assert any("hidden words left out" in warning for warning in converted.warnings)
 
 
+def test_blacked_out_text_is_left_out():
+    secret = pdf.text(72, 600, "SECRET NAME") + "0 g 70 595 200 20 re f"
+    converted = PDF.convert(pdf.build([pdf.text(72, 700, SENTENCE) + secret]), Options())
+    assert converted.markdown == SENTENCE
+    assert "hidden words left out (covered): 2" in converted.warnings
+
+
+def test_text_on_a_coloured_ground_is_not_blacked_out():
+    ground = "0.8 g 70 595 200 20 re f 0 g " + pdf.text(72, 600, "Key figures")
+    assert PDF.convert(pdf.build([ground]), Options()).markdown == "Key figures"
+
+
+def test_a_wrong_character_map_is_named_in_a_warning():
+    garbled = "Wkh erug ri gluhfwruv surfodlphg d glylghqg wkdw zdv wkh kljkhvw lq wkh klvwrub ri wkh frpsdqb"
+    converted = PDF.convert(pdf.build([pdf.lines(72, 700, [garbled] * 4, 8)]), Options())
+    assert any("garbled" in warning and warning.endswith(": 1") for warning in converted.warnings)
+    honest = PDF.convert(pdf.build([pdf.lines(72, 700, [SENTENCE] * 9)]), Options())
+    assert not honest.warnings
+
+
+def test_values_in_form_fields_are_read_in_their_places():
+    label = pdf.text(72, 700, "Name of the applicant:")
+    converted = PDF.convert(pdf.build([label], field=((200, 695, 400, 712), "Jane Doe")), Options())
+    assert converted.markdown == "Name of the applicant: Jane Doe"
+
+
+def test_damaged_page_objects_give_text_or_a_clear_status():
+    data = pdf.build([pdf.lines(72, 700, [SENTENCE, SENTENCE])])
+    assert PDF.convert(data, Options()).warnings == ()
+    broken = data.replace(b"/Type /Pages", b"/Type /Pagez").replace(b"/Type /Page ", b"/Typo /Page ")
+    text = outcome(broken)
+    assert text == "broken" or SENTENCE in text
+
+
 def test_white_text_on_a_dark_ground_is_read():
     dark = "0 0 0.4 rg 60 590 300 30 re f 1 1 1 rg " + pdf.text(72, 600, "Key figures at a glance")
     assert "Key figures at a glance" in PDF.convert(pdf.build([dark]), Options()).markdown

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import dataclass, field
 
 from chunk_assets.converters.pdf.model import Line, PageText, Table
@@ -41,6 +41,7 @@ def find_furniture(pages: list[tuple[PageText, list[Line | Table]]], body_size: 
             alone.add(page.number)
         for zone, line in margins:
             groups[zone, _DIGITS.sub("#", line.text).strip().lower()].append((page.number, line))
+    _drop_numbers(found, [place for places in groups.values() for place in places])
     for (_, key), places in groups.items():
         _judge(found, key, places, len(pages), body_size, alone)
     found.heads = list(dict.fromkeys(found.heads))
@@ -90,15 +91,10 @@ def _judge(
 
     Pages in ``alone`` have nothing but such lines; there only page numbers go.
     """
-    numbers = [(page, line) for page, line in places if _PAGE_NUMBER.match(line.text)]
-    pages = Counter(page for page, _ in places)
-    if numbers and count >= 2 and len(pages) >= 2:
-        for page, line in numbers:
-            found.drop[page].add(line.seq)
+    pages = {page for page, _ in places}
+    if not _repeats(key, places, len(pages), count):
         return
-    if not _repeats(places, len(pages), count):
-        return
-    if not any(char.isalpha() for char in key) or places[0][1].size > 1.25 * body_size:
+    if _PAGE_NUMBER.match(places[0][1].text) or places[0][1].size > 1.25 * body_size:
         return
     levels = sorted(line.top for _, line in places)
     if levels[len(levels) * 3 // 4] - levels[len(levels) // 4] > 6:
@@ -109,8 +105,21 @@ def _judge(
             found.drop[page].add(line.seq)
 
 
-def _repeats(places: list[tuple[int, Line]], pages: int, count: int) -> bool:
-    """Whether a line is on pages enough: four and a third of all, or the very same line on every page."""
+def _drop_numbers(found: Furniture, places: list[tuple[int, Line]]) -> None:
+    """Page numbers go when two pages or more have one."""
+    numbers = [(page, line) for page, line in places if _PAGE_NUMBER.match(line.text)]
+    if len({page for page, _ in numbers}) >= 2:
+        for page, line in numbers:
+            found.drop[page].add(line.seq)
+
+
+def _repeats(key: str, places: list[tuple[int, Line]], pages: int, count: int) -> bool:
+    """Whether a line is on pages enough: four and a third of all, or the very same line on every page.
+
+    Two are enough for a line with "page 2 of 4" in it.
+    """
+    if pages >= 2 and "page # of #" in key:
+        return True
     if pages >= 4 and pages * 10 >= count * 3:
         return True
     same = len({line.text for _, line in places}) == 1
