@@ -9,8 +9,9 @@ import io
 import re
 import zipfile
 
-from chunk_assets.converters import media
+from chunk_assets.converters import encoding, media
 from chunk_assets.converters.ole import OLE_MAGIC, streams
+from chunk_assets.errors import DocumentFailure
 
 _MAGIC = (
     (b"{\\rtf", media.RTF),
@@ -180,8 +181,16 @@ def _decoded(head: bytes) -> str | None:
         return head.replace(b"\x00", b"").decode("latin-1").lstrip("\xff\xfe")
     controls = len(_CONTROL.findall(head))
     if controls > max(2, len(head) // 50):
-        return None
+        return _guessed(head)
     return head.removeprefix(_BOMS[0]).decode("latin-1")
+
+
+def _guessed(head: bytes) -> str | None:
+    """Text in an encoding that shows control bytes, such as UTF-16 without a single zero byte."""
+    try:
+        return encoding.decode(head[: len(head) - len(head) % 4])[0]
+    except DocumentFailure:
+        return None
 
 
 def _is_wide(head: bytes) -> bool:

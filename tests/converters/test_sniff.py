@@ -133,3 +133,8 @@ def test_every_media_type_of_the_table_has_a_short_word():
     words = {file_type(kind) for kind in media.CONVERTER_OF}
     assert words == {"pdf", "docx", "xlsx", "csv", "html", "text", "markdown", "pptx", "email"}
     assert file_type(media.PNG) == "unknown"
+
+
+def test_utf_16_of_a_script_without_zero_bytes_is_text():
+    text = "这是一个没有任何空格的中文文本它应该被当作文本读取" * 20
+    assert media_type(text.encode("utf-16-le"), "t.txt") == media.TEXT

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import struct
 import time
 import zipfile
 from datetime import date, datetime, timedelta
@@ -14,8 +15,10 @@ from openpyxl.styles import Font
 
 from chunk_assets.converters.base import Limits, Options
 from chunk_assets.converters.xlsx import XLSX
+from chunk_assets.converters.xlsx.binary import read
 from chunk_assets.converters.xlsx.dates import date_text, is_date_format
 from chunk_assets.converters.xlsx.numbers import general, renderer
+from chunk_assets.converters.xlsx.sheet import SheetReader
 from chunk_assets.errors import DocumentFailure
 from chunk_assets.records import Converted
 
@@ -461,3 +464,121 @@ def test_bold_or_not_makes_no_difference():
     plain = convert(book).markdown
     book.active["A1"].font = Font(bold=True)
     assert convert(book).markdown == plain
+
+
+# -- beside the cells --------------------------------------------------------------------------------
+
+DRAWING = (
+    '<xdr:wsDr xmlns:xdr="x" xmlns:a="a"><xdr:sp><xdr:txBody><a:p><a:r><a:t>Figures are </a:t></a:r>'
+    "<a:r><a:t>preliminary &amp; unaudited</a:t></a:r></a:p></xdr:txBody></xdr:sp></xdr:wsDr>"
+)
+
+
+def with_relation(data: bytes, target: str, body: str) -> bytes:
+    relations = (
+        '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+        f'<Relationship Id="rId1" Type="t" Target="../{target}"/></Relationships>'
+    )
+    data = patched(data, "xl/worksheets/_rels/sheet1.xml.rels", lambda _: relations.encode())
+    return patched(data, f"xl/{target}", lambda _: body.encode())
+
+
+def test_text_boxes_stand_below_the_tables():
+    data = with_relation(saved(one_sheet(["a", "b"], [1, 2])), "drawings/drawing1.xml", DRAWING)
+    assert lines(data)[-2:] == ["", "Figures are preliminary & unaudited"]
+
+
+def test_comments_are_counted_and_left_out():
+    body = "<comments><comment ref='A1'><text><t>wrong!</t></text></comment></comments>"
+    converted = convert(with_relation(saved(one_sheet(["a", "b"], [1, 2])), "comments1.xml", body))
+    assert converted.facts["comments"] == "1"
+    assert "wrong" not in converted.markdown
+
+
+def test_a_damaged_drawing_costs_only_itself():
+    data = with_relation(saved(one_sheet(["a", "b"], [1, 2])), "drawings/drawing1.xml", "<xdr:wsDr><broken")
+    assert convert(data).status == "ok"
+
+
+def test_a_missing_sheet_part_makes_the_result_partial():
+    book = one_sheet(["a", "b"], [1, 2])
+    book.create_sheet("Second").append(["x", "y"])
+    stream = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(saved(book))) as old, zipfile.ZipFile(stream, "w") as new:
+        for name in old.namelist():
+            if not name.endswith("sheet2.xml"):
+                new.writestr(name, old.read(name))
+    converted = convert(stream.getvalue())
+    assert (converted.status, converted.reason) == ("partial", "sheet 'Second' has no part in the package")
+    assert "| a | b |" in converted.markdown
+
+
+# -- binary workbooks ------------------------------------------------------------------------------------
+
+
+def record(kind: int, body: bytes = b"") -> bytes:
+    number = bytes([kind]) if kind < 128 else bytes([kind & 0x7F | 0x80, kind >> 7])
+    size, length = b"", len(body)
+    while True:
+        size += bytes([length & 0x7F | (0x80 if length > 127 else 0)])
+        length >>= 7
+        if not length:
+            return number + size + body
+
+
+def wide(text: str) -> bytes:
+    return struct.pack("<I", len(text)) + text.encode("utf-16-le")
+
+
+def cell(kind: int, column: int, style: int, value: bytes) -> bytes:
+    return record(kind, struct.pack("<II", column, style) + value)
+
+
+def binary_workbook(*cells: bytes, hidden: int = 0) -> bytes:
+    relations = (
+        '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+        '<Relationship Id="rId1" Type="t" Target="worksheets/sheet1.bin"/></Relationships>'
+    )
+    row = record(0, struct.pack("<IIHBBB", 0, 0, 300, 0, 0, 0))
+    styles = record(44, struct.pack("<H", 164) + wide("0.0%")) + record(617, struct.pack("<I", 3))
+    for code in (0, 164, 14):
+        styles += record(47, struct.pack("<HH", 0, code) + bytes(12))
+    parts = {
+        "[Content_Types].xml": b"<Types/>",
+        "xl/workbook.bin": record(156, struct.pack("<II", hidden, 1) + wide("rId1") + wide("Data")),
+        "xl/_rels/workbook.bin.rels": relations.encode(),
+        "xl/styles.bin": styles + record(618),
+        "xl/sharedStrings.bin": record(19, b"\x00" + wide("shared|text")),
+        "xl/worksheets/sheet1.bin": row + b"".join(cells),
+    }
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, body in parts.items():
+            archive.writestr(name, body)
+    return stream.getvalue()
+
+
+def test_binary_workbooks_read_like_the_others():
+    data = binary_workbook(
+        cell(7, 0, 0, struct.pack("<I", 0)),
+        cell(6, 1, 0, wide("inline")),
+        cell(5, 2, 1, struct.pack("<d", 0.125)),
+        cell(2, 3, 0, struct.pack("<i", (1234 << 2) | 3)),
+        cell(2, 4, 2, struct.pack("<i", (45365 << 2) | 2)),
+        cell(4, 5, 0, b"\x01"),
+        cell(3, 6, 0, b"\x07"),
+        cell(9, 7, 0, struct.pack("<d", 7.0) + bytes(10)),
+    )
+    assert lines(data)[0] == "## Data"
+    expected = r"| shared\|text | inline | 12.5% | 12.34 | 2024-03-14 | TRUE | #DIV/0! | 7 |"
+    assert expected in lines(data)
+
+
+def test_a_hidden_binary_sheet_is_named_so():
+    assert lines(binary_workbook(cell(6, 0, 0, wide("x")), hidden=1))[0] == "## Data (hidden)"
+
+
+@pytest.mark.parametrize("length", range(0, 60, 3))
+def test_a_cut_off_binary_part_is_read_as_far_as_it_goes(length):
+    whole = record(0, bytes(17)) + cell(6, 0, 0, wide("first")) + cell(6, 1, 0, wide("second"))
+    assert read(whole[:length], SheetReader([], [], 1_000)).fault == ""

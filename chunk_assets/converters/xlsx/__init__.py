@@ -38,9 +38,12 @@ def convert(data: bytes, options: Options) -> Converted:
             title = escape_inline(clean_text(name).strip())
             lines += ["", f"## {title} (hidden)" if hidden else f"## {title}"]
             lines += sheet_lines(sheet, options.limits)
+            lines += [line for text in sheet.texts for line in ("", text)]
     if not found:
         raise DocumentFailure("empty", "the workbook has no sheets")
     facts["sheets"] = str(len(found))
+    if comments := sum(sheet.comments for _, _, sheet in found):
+        facts["comments"] = str(comments)
     faults = _faults([sheet for _, _, sheet in found])
     status = "partial" if faults else OK
     markdown = "\n".join(lines).strip("\n") + "\n"
@@ -93,7 +96,7 @@ def _warnings(found: Sequence[tuple[str, bool, Sheet]]) -> Iterator[str]:
         if sheet.uncached:
             places = ", ".join(sheet.uncached[:10])
             yield f"sheet {name!r}: {len(sheet.uncached)} formulas without a stored value ({places})"
-    blank = sum(1 for _, _, sheet in found if not sheet.rows)
+    blank = sum(1 for _, _, sheet in found if not sheet.rows and not sheet.texts)
     if blank:
         yield f"{blank} of {len(found)} sheets have no cells with text"
 

@@ -67,10 +67,19 @@ def _wide(body: bytes, at: int) -> tuple[str, int]:
 def sheet_entries(workbook: bytes) -> Iterator[tuple[str, str, bool]]:
     """Name, relation id and whether it is hidden, of each sheet."""
     for kind, body in records(workbook):
-        if kind == _BUNDLE_SH and len(body) >= 12:
-            relation, at = _wide(body, 8)
-            name, _ = _wide(body, at)
-            yield name, relation, body[0] != 0
+        if kind == _BUNDLE_SH:
+            relation, name = _relation_and_name(body)
+            yield name, relation, body[:1] not in (b"", b"\x00")
+
+
+def _relation_and_name(body: bytes) -> tuple[str, str]:
+    """The two strings at the end of a sheet's entry; the first versions of the format had one field more."""
+    relation, at = _wide(body, 8)
+    name, end = _wide(body, at)
+    if end != len(body):
+        relation, at = _wide(body, 12)
+        name, _ = _wide(body, at)
+    return relation, name
 
 
 def uses_1904(workbook: bytes) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 import zipfile
+from collections.abc import Iterable
 
 from chunk_assets.converters.archive import open_archive, read_member
 from chunk_assets.converters.base import Limits
@@ -43,6 +44,10 @@ class Package:
         """Whether there is a part of that name."""
         return name.lower() in self._names
 
+    def names(self) -> Iterable[str]:
+        """The names of all parts in small letters."""
+        return self._names
+
     def raw(self, name: str) -> bytes:
         """The part as it is; empty when there is none of that name."""
         member = self._names.get(name.lower())
@@ -59,6 +64,10 @@ class Package:
     def target(self, relation: str, default: str) -> str:
         """The part that the workbook relates to by this id."""
         return self._targets.get(relation, default)
+
+    def related(self, part: str) -> list[str]:
+        """The parts that a part relates to, in the order of the file."""
+        return list(self._relations(part).values())
 
     def facts(self) -> dict[str, str]:
         """Title, author and dates of the document properties."""

@@ -65,6 +65,8 @@ class Sheet:
     hidden_rows: list[int] = field(default_factory=list)
     hidden_columns: list[int] = field(default_factory=list)
     uncached: list[str] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)  # paragraphs of text boxes
+    comments: int = 0
     lost: int = 0  # cells that refer to strings the file has not
     fault: str = ""  # why the sheet could not be read
 

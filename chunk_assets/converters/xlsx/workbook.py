@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from chunk_assets.converters.base import Limits
 from chunk_assets.converters.xlsx import binary
 from chunk_assets.converters.xlsx.cells import finished, finished_content, rich_text, unescaped
+from chunk_assets.converters.xlsx.drawing import notes
 from chunk_assets.converters.xlsx.package import Package
 from chunk_assets.converters.xlsx.sheet import Sheet, SheetReader
 from chunk_assets.converters.xlsx.styles import number_styles
@@ -30,8 +31,12 @@ class _Entry:
 def sheets(package: Package, limits: Limits) -> Iterator[tuple[str, bool, Sheet]]:
     """Name, whether it is hidden, and cells of each sheet; a sheet that can't be read has a ``fault``."""
     entries, read = _binary(package, limits) if package.is_binary else _xml(package, limits)
+    with_notes = any("drawing" in name or "comment" in name for name in package.names())
     for entry in entries:
-        yield entry.name, entry.hidden, _sheet(package, entry, read)
+        sheet = _sheet(package, entry, read)
+        if with_notes and not sheet.fault:
+            sheet.texts, sheet.comments = notes(package, entry.part)
+        yield entry.name, entry.hidden, sheet
 
 
 def _sheet(package: Package, entry: _Entry, read: Callable[[str], Sheet]) -> Sheet:
