@@ -40,7 +40,7 @@ def load(folder: Path) -> QuestionSet:
 def _corpus(folder: Path, name: str) -> EvalDocument:
     # newline="": the truths count characters of the file as it is
     with (folder / f"{name}.md").open(encoding="utf-8", newline="") as handle:
-        return EvalDocument(name, handle.read(), DocumentMetadata(file_type="text"))
+        return EvalDocument(name, handle.read(), DocumentMetadata(file_type="markdown"))
 
 
 def _question(index: int, row: dict[str, str], texts: dict[str, str]) -> Question | str:
