@@ -168,23 +168,29 @@ class Summary:
 def _run_all(
     session: Session, meter: Meter, sources: Sequence[str], batches: Sequence[tuple[str, str]]
 ) -> Summary:
-    from chunk_assets.defs.home import open_instance
-    from chunk_assets.defs.runs import run_batches
-
     summary = Summary()
     wanted = _wanted(session, sources, batches, summary)
     todo = [batch for batch in wanted if not session.peek(batch.source, batch.slice).is_current]
     summary.unchanged = len(wanted) - len(todo)
     sizes = {b: sum(d.size_bytes for d in session.documents(b.source, b.slice)) for b in todo}
     meter.total_bytes = sum(sizes.values())
-    if todo:
-        with open_instance(session.catalog.home) as instance:
-            for ran in run_batches(session, todo, instance, started=lambda _: meter.start_batch()):
-                meter.finish_batch(sizes[ran.batch])
-                summary.add(ran)
-                meter.failures = len(summary.problems)
+    if todo:  # a run with nothing to do never loads Dagster
+        _run_batches(session, todo, sizes, meter, summary)
     _count(session, wanted, summary)
     return summary
+
+
+def _run_batches(
+    session: Session, todo: Sequence[Batch], sizes: dict[Batch, int], meter: Meter, summary: Summary
+) -> None:
+    from chunk_assets.defs.home import open_instance
+    from chunk_assets.defs.runs import run_batches
+
+    with open_instance(session.catalog.home) as instance:
+        for ran in run_batches(session, todo, instance, started=lambda _: meter.start_batch()):
+            meter.finish_batch(sizes[ran.batch])
+            summary.add(ran)
+            meter.failures = len(summary.problems)
 
 
 def _wanted(

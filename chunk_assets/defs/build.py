@@ -5,7 +5,10 @@ import dagster as dg
 from chunk_assets.catalog import Catalog
 from chunk_assets.defs.assets import source_assets
 from chunk_assets.defs.jobs import source_jobs
+from chunk_assets.defs.schedules import schedules
+from chunk_assets.defs.sensors import alerts_sensor, arrivals_sensor
 from chunk_assets.defs.session import Collect, options_from, run_resource
+from chunk_assets.defs.upkeep import upkeep_jobs
 from chunk_assets.pipeline import Session
 
 
@@ -15,9 +18,14 @@ def build_definitions(
     """Explicit definitions; ``shared`` and ``collect`` are for runs in the caller's own process."""
     names = list(catalog.sources)
     recipes = shared or Session(catalog, options_from({}, ""))
+    jobs = {name: source_jobs(catalog, name) for name in names}
+    ingest = {name: jobs[name][0] for name in names}
+    upkeep = upkeep_jobs(catalog)
     return dg.Definitions(
         assets=[asset for name in names for asset in source_assets(catalog, name, recipes)],
-        jobs=[job for name in names for job in source_jobs(catalog, name)],
+        jobs=[*(job for name in names for job in jobs[name]), *upkeep],
+        sensors=[arrivals_sensor(catalog, list(ingest.values())), alerts_sensor(catalog)],
+        schedules=schedules(catalog, ingest, upkeep),
         resources={"run": run_resource(catalog, shared, collect)},
         executor=dg.in_process_executor,
     )

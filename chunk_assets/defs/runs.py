@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import dagster as dg
 
+from chunk_assets.defs.arrivals import BATCH_TAG
 from chunk_assets.defs.build import build_definitions
 from chunk_assets.defs.jobs import job_name
 from chunk_assets.defs.partitions import partitions_of
@@ -14,7 +15,6 @@ from chunk_assets.pipeline import Batch, Session, StageReport
 from chunk_assets.pipeline.reports import PublishReport
 from chunk_assets.records import Outcome
 
-BATCH_TAG = "chunk-assets/batch"
 # Dagster's own log of a run goes to its instance; on the terminal it would drown everything else.
 SILENT = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 

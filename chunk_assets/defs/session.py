@@ -1,11 +1,13 @@
 """What the four assets of a run share: the batch, open and locked from the first stage to the last."""
 
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 
 import dagster as dg
 
+from chunk_assets.alerts.outcomes import record
 from chunk_assets.catalog import Catalog
 from chunk_assets.errors import StopRun
 from chunk_assets.pipeline import BatchContext, PublishReport, RunOptions, Session, StageReport
@@ -41,6 +43,12 @@ class BatchRun:
         self.reports.append(report)
         self.outcomes.extend(outcomes)
 
+    def remember(self, run_id: str) -> None:
+        """Writes down the verdicts of this run, for the operator and the alerts."""
+        stopped = str(self.stopped or "")
+        for context in self.opened.values():
+            record(context.layout, context.batch, self.outcomes, run_id, time.time(), stopped)
+
     @contextmanager
     def failing_for_good(self) -> Iterator[None]:
         """A ``StopRun`` ends the run with its message alone; trying again at once would not help."""
@@ -71,6 +79,7 @@ def run_resource(
             try:
                 yield run
             finally:
+                run.remember(context.run.run_id if context.run else "")
                 if collect is not None:
                     collect(run)
 

@@ -1,0 +1,34 @@
+"""Telling every target what it has not been told, and writing down each delivery."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from chunk_assets.alerts.delivery import Target
+from chunk_assets.alerts.incidents import Ledger, due_notices
+from chunk_assets.errors import Retry
+
+
+def send_due(ledger: Ledger, targets: Sequence[Target], digest_over: int) -> tuple[int, list[str]]:
+    """Delivers what is due; more than ``digest_over`` notices for a target go as one message.
+
+    The ledger is saved before the first delivery, so that keys are fixed before anybody hears them, and
+    after each one. A target that fails is tried again at the next call; the others do not wait for it.
+
+    Returns the number of notices delivered, and what went wrong.
+    """
+    ledger.save()
+    delivered, problems = 0, []
+    for target in targets:
+        due = due_notices(ledger, target.name)
+        parcels = [due] if len(due) > digest_over else [[notice] for notice in due]
+        for parcel in parcels:
+            try:
+                target.send(parcel)
+            except Retry as error:
+                problems.append(str(error))
+                break
+            for notice in parcel:
+                ledger.note(notice, target.name)
+            delivered += len(parcel)
+    return delivered, problems

@@ -1,0 +1,141 @@
+"""What is there to do, batch by batch, and the run requests for it. Read by the sensor and the schedules."""
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+
+import dagster as dg
+from dagster._core.storage.dagster_run import IN_PROGRESS_RUN_STATUSES
+
+from chunk_assets.catalog import Catalog
+from chunk_assets.defs.jobs import job_name
+from chunk_assets.defs.partitions import partitions_of
+from chunk_assets.defs.session import options_from
+from chunk_assets.errors import SourceUnavailable
+from chunk_assets.hashing import fingerprint
+from chunk_assets.pipeline import Batch, BatchContext, Session, all_batches
+from chunk_assets.records import OK
+
+BATCH_TAG = "chunk-assets/batch"
+STATE_TAG = "chunk-assets/state"
+UNFINISHED = (*IN_PROGRESS_RUN_STATUSES, dg.DagsterRunStatus.QUEUED)
+
+
+@dataclass(frozen=True, slots=True)
+class Todo:
+    """A batch with something to do. ``state`` names what is there and how it would be worked on."""
+
+    batch: Batch
+    state: str
+
+
+@dataclass(slots=True)
+class Look:
+    """What one look at the sources found."""
+
+    todo: list[Todo] = field(default_factory=list)
+    problems: dict[str, str] = field(default_factory=dict)
+    future: list[Batch] = field(default_factory=list)
+
+
+def look(catalog: Catalog, sources: tuple[str, ...] = ()) -> Look:
+    """Lists the sources and finds the batches that are not current. Reads no document.
+
+    A source that can't be listed is a problem, the others are looked at all the same.
+    """
+    found = Look()
+    for name in sources or tuple(catalog.sources):
+        # A session a source, so that the listing of one is forgotten before the next.
+        with closing(Session(catalog, options_from({}, ""))) as session:
+            partitions = partitions_of(catalog.source(name))
+            try:
+                for todo in _todo(session, name):
+                    if partitions.has_partition_key(todo.batch.slice):
+                        found.todo.append(todo)
+                    else:
+                        found.future.append(todo.batch)
+            except SourceUnavailable as error:
+                found.problems[name] = str(error)
+    return found
+
+
+def _todo(session: Session, name: str) -> Iterator[Todo]:
+    for batch in all_batches(session, [name]):
+        context = session.peek(batch.source, batch.slice)
+        if context.is_current or _only_waits(context):
+            continue
+        attempts = {name: row.count for name, row in context.state.attempts.items()}
+        parts = {"listing": context.listing_digest, "recipe": context.recipe.digest, "attempts": attempts}
+        yield Todo(batch, fingerprint(parts))
+
+
+def _only_waits(context: BatchContext) -> bool:
+    """Whether all that is left to do is to try failed documents again, and it is too early for that."""
+    state, manifest = context.state, context.manifest
+    if not state.attempts or manifest is None or manifest.recipe != context.recipe.digest or context.damaged:
+        return False
+    listed = {document.document_id: document for document in context.documents}
+    seen = state.documents
+    changed = any(name not in listed or listed[name].version != seen[name].version for name in seen)
+    fresh = any(document.status == OK and name not in seen for name, document in listed.items())
+    if changed or fresh:
+        return False
+    rule = context.catalog.retry_rule(context.batch.source)
+    due = [
+        row.last + 60.0 * rule.first_wait_minutes * 2 ** (row.count - 1)
+        for row in state.attempts.values()
+        if row.count < rule.max_attempts
+    ]
+    return not due or time.time() < min(due)
+
+
+def busy_batches(instance: dg.DagsterInstance) -> set[str]:
+    """Batches that a run works on, or waits to."""
+    runs = instance.get_runs(filters=dg.RunsFilter(statuses=list(UNFINISHED)))
+    return {run.tags[BATCH_TAG] for run in runs if BATCH_TAG in run.tags}
+
+
+def request(todo: Todo, instance: dg.DagsterInstance, catalog: Catalog, why: str) -> dg.RunRequest | None:
+    """The run request for a batch, or ``None`` when runs on this very state failed too often or lately.
+
+    The run key holds the state and how many runs on it have ended, so that asking twice starts one run,
+    and a batch whose run died is asked for again, a bounded number of times, with growing waits.
+    """
+    tags = {BATCH_TAG: str(todo.batch), STATE_TAG: todo.state}
+    ended = instance.get_run_records(filters=dg.RunsFilter(tags=tags), limit=50)
+    rule = catalog.retry_rule(todo.batch.source)
+    if len(ended) >= rule.max_attempts:
+        return None
+    if ended:
+        last = max(record.end_time or record.update_timestamp.timestamp() for record in ended)
+        wait = rule.first_wait_minutes * 60 * 2 ** (len(ended) - 1)
+        if time.time() - last < wait:
+            return None
+    return dg.RunRequest(
+        run_key=f"{todo.batch}:{todo.state}:{len(ended)}",
+        job_name=job_name("ingest", todo.batch.source),
+        partition_key=todo.batch.slice,
+        tags={**tags, "chunk-assets/why": why},
+    )
+
+
+def requests(
+    catalog: Catalog, instance: dg.DagsterInstance, found: Look, most: int, why: str
+) -> list[dg.RunRequest]:
+    """At most ``most`` requests, source by source in turn, oldest slices first; never two for a batch."""
+    busy = busy_batches(instance)
+    turn: Counter[str] = Counter()
+    ranked = []
+    for todo in found.todo:
+        ranked.append((turn[todo.batch.source], todo.batch, todo))
+        turn[todo.batch.source] += 1
+    asked: list[dg.RunRequest] = []
+    for _, batch, todo in sorted(ranked, key=lambda item: item[:2]):
+        if len(asked) >= most:
+            break
+        wanted = None if str(batch) in busy else request(todo, instance, catalog, why)
+        if wanted is not None:
+            asked.append(wanted)
+    return asked
