@@ -85,7 +85,8 @@ class _Engine:
             return []
         layout = self._layout(TextDocument(markdown, self.splitter, records=self.strategy.records), embed)
         pieces = complete(layout, self.strategy.split(layout, self.parameters))
-        return Finisher(layout, self.strategy, self.model_counts(layout)).chunks(pieces)
+        special = self.model.special_tokens if self.model else 0
+        return Finisher(layout, self.strategy, self.model_counts(layout), special).chunks(pieces)
 
     def _layout(
         self, document: TextDocument, embed: Callable[[Sequence[str]], NDArray[np.float32]] | None

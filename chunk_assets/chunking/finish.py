@@ -25,8 +25,15 @@ _KINDS = {kinds.LIST: "list", kinds.TABLE: "table", kinds.HTML_TABLE: "table", k
 class Finisher:
     """Turns pieces into chunks."""
 
-    def __init__(self, layout: Layout, chosen: Strategy, model_count: Callable[[int, int, str], int]) -> None:
+    def __init__(
+        self,
+        layout: Layout,
+        chosen: Strategy,
+        model_count: Callable[[int, int, str], int],
+        special_tokens: int,
+    ) -> None:
         self.layout, self.strategy, self.model_count = layout, chosen, model_count
+        self.special_tokens = special_tokens
         self.document = layout.document
         blocks = self.document.blocks
         self._starts, self._ends = blocks.starts.tolist(), blocks.ends.tolist()
@@ -50,10 +57,7 @@ class Finisher:
         return found
 
     def _chunk(self, start: int, end: int, count: int, block: int, reason: str, before: int) -> ChunkSpan:
-        context = self.layout.contexts.at(start, self.layout.columns.get(start)).text
-        model_count = self.model_count(start, end, context)
-        if context and len(self.layout.vocabularies) > 1 and model_count > self._model_bound():
-            context, model_count = "", self.model_count(start, end, "")
+        context, model_count = self._context(start, end, count)
         return ChunkSpan(
             start_char=start,
             end_char=end,
@@ -67,8 +71,19 @@ class Finisher:
             overlap_chars=max(0, before - start),
         )
 
-    def _model_bound(self) -> int:
-        return self.layout.vocabularies[1].bound + self.model_count(0, 0, "")
+    def _context(self, start: int, end: int, count: int) -> tuple[str, int]:
+        """The context, none where it would break a bound, and the model's count with it."""
+        found = self.layout.contexts.at(start, self.layout.columns.get(start))
+        alone = self.model_count(start, end, "")
+        if not found.text or count + found.costs[0] > self.layout.vocabularies[0].bound:
+            return "", alone
+        both = self.model_count(start, end, found.text)
+        if (
+            len(self.layout.vocabularies) > 1
+            and both > self.layout.vocabularies[1].bound + self.special_tokens
+        ):
+            return "", alone
+        return found.text, both
 
     def _reasons(self, pieces: list[Piece], ends: NDArray[np.int64]) -> list[str]:
         """Why each piece ends: what its maker said, else the rank of the border at its end."""

@@ -101,22 +101,22 @@ def _next_whole(layout: Layout, first: int, last: int) -> int:
 
 def overlap_start(layout: Layout, first: int, last: int) -> int:
     """The unit with which the chunk after ``first`` to ``last`` begins: whole sentences only."""
-    tokens, chars = layout.sizes.overlap_tokens, layout.sizes.overlap_chars
-    start = last + 1
-    if not tokens and not chars:
-        return start
-    best = start
-    while start - 1 > first and _within(layout, start - 1, last, tokens, chars):
+    best = start = last + 1
+    while start - 1 > first and is_overlap(layout, start - 1, last):
         start -= 1
         if layout.ranks[start] >= reasons.SENTENCE:
             best = start
     return best
 
 
-def _within(layout: Layout, first: int, last: int, tokens: int, chars: int) -> bool:
+def is_overlap(layout: Layout, first: int, last: int) -> bool:
+    """Whether a chunk may repeat these units of the one before; a budget of 0 in both is no overlap."""
+    tokens, chars = layout.sizes.overlap_tokens, layout.sizes.overlap_chars
     if chars and layout.chars(first, last) > chars:
         return False
-    return not tokens or layout.tokens(first, last) <= tokens
+    if not tokens:
+        return bool(chars)
+    return layout.tokens(first, last) <= tokens
 
 
 def with_tail(layout: Layout, runs: list[Run]) -> list[Run]:
@@ -140,9 +140,8 @@ def with_tail(layout: Layout, runs: list[Run]) -> list[Run]:
 
 def _shared_end(layout: Layout, tail: int, before_end: int) -> int:
     """Where the chunk before ``tail`` ends so that the two share no more than the overlap budget."""
-    tokens, chars = layout.sizes.overlap_tokens, layout.sizes.overlap_chars
     end = min(before_end, tail - 1)
-    while (tokens or chars) and end < before_end and _within(layout, tail, end + 1, tokens, chars):
+    while end < before_end and is_overlap(layout, tail, end + 1):
         end += 1
     return end
 

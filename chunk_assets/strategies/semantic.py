@@ -158,7 +158,7 @@ def _overlapped(layout: Layout, before: int, begin: int, end: int, parameters: S
             break
         if layout.ranks[unit] < reasons.SENTENCE:
             break
-        if layout.tokens(unit, begin - 1) > layout.sizes.overlap_tokens:
+        if not packing.is_overlap(layout, unit, begin - 1):
             break
         start = unit
     return start

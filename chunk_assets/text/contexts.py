@@ -17,7 +17,7 @@ import numpy as np
 from chunk_assets.text.markdown import kinds, patterns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -41,6 +41,11 @@ class Context:
 
     text: str
     costs: tuple[int, ...]
+
+    @classmethod
+    def of(cls, text: str, counters: Iterable[Callable[[str], int]]) -> Context:
+        """A context with its costs."""
+        return cls(text, tuple(count(text + BEFORE_TEXT) if text else 0 for count in counters))
 
 
 class Contexts:
@@ -101,12 +106,13 @@ class Contexts:
         return self._known[key]
 
     def _made(self, titles: list[str], table: int, columns: tuple[int, int] | None) -> Context:
-        parts = [self.shortened([" ".join(title.split()) for title in titles if title.strip()])]
-        if table >= 0:
-            parts.append(self.fitted(self.header(table, columns), " | "))
-        text = "\n".join(part for part in parts if part)
-        costs = tuple(count(text + BEFORE_TEXT) if text else 0 for count in self.counters)
-        return Context(text, costs)
+        path = self.shortened([" ".join(title.split()) for title in titles if title.strip()])
+        header = self.fitted(self.header(table, columns), " | ") if table >= 0 else ""
+        both = Context.of("\n".join(part for part in (path, header) if part), self.counters)
+        most = (2 * budget for budget in self.budgets)
+        if all(cost <= limit for cost, limit in zip(both.costs, most, strict=True)):
+            return both
+        return Context.of(header or path, self.counters)
 
     def fits(self, text: str) -> bool:
         """Whether ``text`` is within the budget of every counter."""
