@@ -25,6 +25,7 @@ EMBEDDERS: Mapping[str, str] = MappingProxyType(
         "bge_small": "chunk_assets.embedders.bge_small:BGE_SMALL",
         "static": "chunk_assets.embedders.static:STATIC",
         "openai_compatible": "chunk_assets.embedders.openai_compatible:OPENAI_COMPATIBLE",
+        "sentence_transformers": "chunk_assets.embedders.sentence_transformers:SENTENCE_TRANSFORMERS",
         "splade": "chunk_assets.embedders.splade:SPLADE",
         "hash": "chunk_assets.embedders.hashed:HASH",
     }
