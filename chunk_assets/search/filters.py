@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from chunk_assets.errors import unknown
 from chunk_assets.records import PAYLOAD_FIELDS
@@ -17,12 +16,7 @@ if TYPE_CHECKING:
 
 COLUMNS = (*PAYLOAD_FIELDS, "source", "document_id", "content_kind", "strategy")
 _BOUND = re.compile(r"(>=|<=|>|<)\s*(.+)")
-_COMPARE: Mapping[str, Callable[[Any, Any], Any]] = {
-    ">=": operator.ge,
-    "<=": operator.le,
-    ">": operator.gt,
-    "<": operator.lt,
-}
+_COMPARE = {">=": "greater_equal", "<=": "less_equal", ">": "greater", "<": "less"}
 
 Filters = Mapping[str, str | Sequence[str]]
 
@@ -46,36 +40,45 @@ def _matches(table: pa.Table, name: str, values: list[str]) -> NDArray[np.bool_]
     import numpy as np
 
     if name == "tags":
-        wanted = set(values)
-        return np.array([not wanted.isdisjoint(tags) for tags in table["tags"].to_pylist()], dtype=bool)
+        return _tagged(table, values)
     column = _column(table, name)
     return np.asarray(np.logical_or.reduce([_match(column, value) for value in values]), dtype=bool)
 
 
-def _column(table: pa.Table, name: str) -> NDArray[Any]:
-    """The column as strings, ``None`` where there is no value."""
+def _tagged(table: pa.Table, values: list[str]) -> NDArray[np.bool_]:
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    tags = table["tags"].combine_chunks()
+    held = pc.is_in(pc.list_flatten(tags), value_set=pa.array(values, pa.string()))
+    mask = np.zeros(table.num_rows, dtype=bool)
+    mask[pc.list_parent_indices(tags).filter(held).to_numpy()] = True
+    return mask
+
+
+def _column(table: pa.Table, name: str) -> pa.ChunkedArray:
+    """The column as strings, null where there is no value."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if name in COLUMNS:
-        column = table[name]
-    else:
-        column = pc.map_lookup(table["metadata"], name, "first")
-        if column.null_count == len(column):
-            raise unknown("filter", name, [*COLUMNS, "tags", *_metadata_keys(table)])
-    cast: NDArray[Any] = column.cast(pa.string()).to_numpy(zero_copy_only=False)
-    return cast
+        return table[name].cast(pa.string())
+    column = pc.map_lookup(table["metadata"], name, "first")
+    if column.null_count == len(column):
+        raise unknown("filter", name, [*COLUMNS, "tags", *_metadata_keys(table)])
+    return column
 
 
 def _metadata_keys(table: pa.Table) -> set[str]:
     return {key for pairs in table["metadata"].to_pylist() for key, _ in pairs}
 
 
-def _match(column: NDArray[Any], value: str) -> NDArray[np.bool_]:
+def _match(column: pa.ChunkedArray, value: str) -> NDArray[np.bool_]:
     import numpy as np
+    import pyarrow.compute as pc
 
     bound = _BOUND.fullmatch(value)
-    if bound is None:
-        return np.asarray(column == value, dtype=bool)
-    compare, limit = _COMPARE[bound[1]], bound[2]
-    return np.array([text is not None and bool(compare(text, limit)) for text in column], dtype=bool)
+    name, limit = (_COMPARE[bound[1]], bound[2]) if bound else ("equal", value)
+    matched = pc.call_function(name, [column, limit]).fill_null(False)
+    return np.asarray(matched.to_numpy(), dtype=bool)

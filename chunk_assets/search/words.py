@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 VERSION = 1
 
@@ -22,12 +23,18 @@ STOP_WORDS = frozenset(_STOP.split())
 
 def words_of(text: str) -> list[str]:
     """Case-folded words in order, plurals stripped, stop words left out."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    return [_singular(word) for word in _WORD.findall(folded) if word not in STOP_WORDS]
+    folded = (text if text.isascii() else unicodedata.normalize("NFKC", text)).casefold()
+    return [form for word in _WORD.findall(folded) if (form := _form(word))]
 
 
-def _singular(word: str) -> str:
-    """Harman's S-stemmer (JASIS 1991): the three rules that only touch plurals."""
+@lru_cache(maxsize=1 << 17)
+def _form(word: str) -> str:
+    """How a word is indexed; empty for a stop word.
+
+    Plurals go by Harman's S-stemmer (JASIS 1991), which has three rules and touches nothing else.
+    """
+    if word in STOP_WORDS:
+        return ""
     if len(word) < 4 or word[-1] != "s":
         return word
     if word.endswith("ies") and word[-4] not in "ae":
