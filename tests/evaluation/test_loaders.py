@@ -142,6 +142,18 @@ def test_the_golden_set_is_large_enough_and_mixed(golden: QuestionSet) -> None:
     assert len({q.text for q in golden.questions}) == len(golden.questions)
 
 
+def test_the_four_seed_documents_are_a_set_of_their_own(root: Path, golden: QuestionSet) -> None:
+    seed = load_set(root / "data" / "golden" / "seed")
+    assert seed.name == "seed"
+    assert sorted(d.name for d in seed.documents) == [
+        "seed/long_handbook.md",
+        "seed/noisy_release_notes.md",
+        "seed/short_faq.md",
+        "seed/structured_pricing.md",
+    ]
+    assert set(seed.questions) == {q for q in golden.questions if q.group.startswith("seed/")}
+
+
 def test_golden_answers_vary_in_length(golden: QuestionSet) -> None:
     lengths = sorted(p.end - p.start for q in golden.questions for a in q.alternatives for p in a)
     assert lengths[len(lengths) // 10] < 50

@@ -10,11 +10,13 @@
         question: …
         all: [{quote: …, span: [120, 180]}]     # or any: […], or neither when nothing answers it
 
-``span`` is optional; where it is given, ``markdown[start:end] == quote`` exactly.
+``span`` is optional; where it is given, ``markdown[start:end] == quote`` exactly. A file may also be a
+part of another: ``part_of: ../questions.yaml`` and ``documents_below: seed/``.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +31,10 @@ FILE = "questions.yaml"
 def matches(folder: Path) -> bool:
     """Whether the folder's ``questions.yaml`` names its documents."""
     path = folder / FILE
-    return path.is_file() and "\ndocuments:" in "\n" + path.read_text("utf-8")
+    if not path.is_file():
+        return False
+    lines = path.read_text("utf-8").splitlines()
+    return any(line.startswith(("documents:", "part_of:")) for line in lines)
 
 
 def load(folder: Path) -> QuestionSet:
@@ -37,6 +42,9 @@ def load(folder: Path) -> QuestionSet:
     import yaml
 
     content = yaml.safe_load((folder / FILE).read_text("utf-8"))
+    if "part_of" in content:
+        whole = load((folder / content["part_of"]).parent)
+        return _part(whole, content.get("name", folder.name), content.get("documents_below", ""))
     root = (folder / content.get("root", ".")).resolve()
     entries = content["documents"]
     documents = tuple(read_document(root, e["file"], e.get("tags", ())) for e in entries)
@@ -44,6 +52,13 @@ def load(folder: Path) -> QuestionSet:
     questions = tuple(_question(q, texts) for q in content["questions"])
     splits = {e["file"]: e.get("split", HELD_OUT) for e in entries}
     return QuestionSet(content.get("name", folder.name), documents, questions, splits)
+
+
+def _part(whole: QuestionSet, name: str, prefix: str) -> QuestionSet:
+    """The documents of ``whole`` whose names begin with ``prefix``, and the questions on them."""
+    documents = tuple(d for d in whole.documents if d.name.startswith(prefix))
+    questions = tuple(q for q in whole.questions if q.group.startswith(prefix))
+    return replace(whole, name=name, documents=documents, questions=questions)
 
 
 def _question(entry: dict[str, Any], texts: dict[str, tuple[EvalDocument, Folded]]) -> Question:
