@@ -1,6 +1,6 @@
 """Running batches in this process, against the home's Dagster instance, so that the UI shows the runs."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import dagster as dg
@@ -39,6 +39,7 @@ def run_batches(
     instance: dg.DagsterInstance,
     *,
     job: str = "ingest",
+    tags: Mapping[str, str] | None = None,
     started: Callable[[Batch], None] = lambda _: None,
 ) -> Iterator[Ran]:
     """Runs ``job`` on each batch, one after the other; a batch that fails does not stop the next.
@@ -50,7 +51,8 @@ def run_batches(
     for batch in batches:
         started(batch)
         finished.clear()
-        yield _run(definitions, batch, instance, job, finished)
+        labels = {**(tags or {}), BATCH_TAG: str(batch)}
+        yield _run(definitions, batch, instance, job, labels, finished)
 
 
 def _run(
@@ -58,6 +60,7 @@ def _run(
     batch: Batch,
     instance: dg.DagsterInstance,
     job: str,
+    labels: dict[str, str],
     finished: list[BatchRun],
 ) -> Ran:
     result = definitions.resolve_job_def(job_name(job, batch.source)).execute_in_process(
@@ -65,7 +68,7 @@ def _run(
         instance=instance,
         raise_on_error=False,
         run_config=SILENT,
-        tags={BATCH_TAG: str(batch)},
+        tags=labels,
     )
     run = finished[-1] if finished else None
     ran = Ran(batch, result.run_id, result.success)

@@ -2,7 +2,6 @@
 
 import time
 from contextlib import closing
-from datetime import UTC, datetime
 from math import ceil
 
 import dagster as dg
@@ -10,7 +9,9 @@ import dagster as dg
 from chunk_assets.catalog import Catalog
 from chunk_assets.defs.pruning import prune_runs, reap_runs
 from chunk_assets.defs.session import options_from
+from chunk_assets.errors import LockHeld
 from chunk_assets.pipeline import Batch, Session, all_batches
+from chunk_assets.pipeline.prune import prune
 from chunk_assets.plan import make_plan
 from chunk_assets.verify import verify
 
@@ -71,15 +72,26 @@ def _verify(catalog: Catalog) -> dg.JobDefinition:
 
 
 def _prune(catalog: Catalog) -> dg.JobDefinition:
-    @dg.op(name="prune_old", description="Deletes old runs but each batch's newest, and ends runs that died.")
+    @dg.op(
+        name="prune_old", description="Drops old runs, ends dead ones, and drops vectors that nothing needs."
+    )
     def prune_old(context: dg.OpExecutionContext) -> None:
         reaped = reap_runs(context.instance, time.time() - DAY_SECONDS)
         pruned = prune_runs(context.instance, catalog.operation.keep_runs_per_batch)
-        when = datetime.now(UTC).isoformat(timespec="seconds")
-        context.log.info("%s: %d runs deleted, %d dead runs ended", when, pruned, len(reaped))
+        vectors = _prune_vectors(catalog.home)
+        found = (pruned, len(reaped), vectors)
+        context.log.info("%d runs deleted, %d dead runs ended, %d vectors dropped", *found)
 
     @dg.job(name="prune", description="Keeps the Dagster database bounded.")
     def job() -> None:
         prune_old()
 
     return job
+
+
+def _prune_vectors(home: str) -> int:
+    """Vectors dropped; none while a run is going on, next week is soon enough."""
+    try:
+        return prune(home).dropped
+    except LockHeld:
+        return 0
