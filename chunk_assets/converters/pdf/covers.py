@@ -17,25 +17,23 @@ Cover = tuple[int, float, float, float, float]
 
 def covered_words(
     page: int,
-    solids: Sequence[int],
+    solids: Sequence[tuple[int, int]],
     object_at: Callable[[int], int],
     starts: Sequence[int],
     flat: Sequence[float],
 ) -> list[int]:
     """Indices of the words that lie wholly under an opaque rectangle drawn after them.
 
-    ``page`` is the page's address, ``solids`` are addresses of filled paths, ``object_at`` gives the
-    text object of a character, ``starts`` and ``flat`` the words' first characters and corners.
+    ``page`` is the page's address, ``solids`` are filled paths that come after a text (see
+    ``Drawing``), ``object_at`` gives the text object of a character, ``starts`` and ``flat`` are the
+    words' first characters and corners.
     """
     if not solids:
         return []
-    order, texts = _drawing_order(page)
-    first = min(texts, default=MAX_ORDER)
-    covers = [
-        cover for item in solids if order.get(item, -1) > first and (cover := _cover(item, order[item], page))
-    ]
+    covers = [cover for place, item in solids[: MAX_COVERS + 1] if (cover := _cover(item, place, page))]
     if not covers or len(covers) > MAX_COVERS:
         return []
+    order, texts = _drawing_order(page)
     found: dict[int, tuple[float, float, int]] = {}
     for seq, start in enumerate(starts):
         left, top, _, bottom, _, _, right, _ = flat[8 * seq : 8 * seq + 8]

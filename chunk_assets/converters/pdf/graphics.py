@@ -11,6 +11,7 @@ from chunk_assets.converters.pdf.native import (
     IMAGE_OBJECT,
     PATH_OBJECT,
     SHADING_OBJECT,
+    TEXT_OBJECT,
     native,
 )
 
@@ -30,17 +31,18 @@ IDENTITY: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 class Drawing:
     """Rules, fills and pictures in the page's own axes (y up). Boxes are left, top, right, bottom.
 
-    ``solids`` are the addresses of filled paths that may hide what was drawn before them.
+    ``solids`` are filled paths that may hide text drawn before them: their place among the page's
+    objects and their address. ``first_text`` is the place of the first text object.
     """
 
     across: list[Rule] = field(default_factory=list)
     down: list[Rule] = field(default_factory=list)
     fills: list[tuple[float, float, float, float]] = field(default_factory=list)
-    solids: list[int] = field(default_factory=list)
+    solids: list[tuple[int, int]] = field(default_factory=list)
+    first_text: int | None = None
     pictures: list[tuple[float, float, float, float]] = field(default_factory=list)
     shaded: bool = False
     objects: int = 0
-    paths: int = 0
     segments: int = 0
 
     def picture_share(self, bounds: tuple[float, ...]) -> float:
@@ -74,21 +76,26 @@ def read_drawing(page: int) -> Drawing:
 
 def _read_objects(drawing: Drawing, found: list[int | None], matrix: Matrix, depth: int) -> None:
     kind_of = native().object_type
-    for item in found:
-        if not item:
-            continue
-        kind = kind_of(item)
-        if kind == PATH_OBJECT:
-            drawing.objects += 1
-            if drawing.paths < MAX_PATHS:
-                drawing.paths += 1
-                _read_path(drawing, item, matrix)
-        elif kind == IMAGE_OBJECT:
-            drawing.pictures.append(_bounds(item, matrix))
-        elif kind == SHADING_OBJECT:
-            drawing.shaded = True
-        elif kind == FORM_OBJECT and depth < MAX_DEPTH and drawing.objects < MAX_OBJECTS:
-            _read_form(drawing, item, matrix, depth)
+    for place, item in enumerate(found):
+        kind = kind_of(item) if item else 0
+        if kind == TEXT_OBJECT:
+            if depth == 0 and drawing.first_text is None:
+                drawing.first_text = place
+        elif item:
+            _read_object(drawing, item, kind, matrix, depth, place)
+
+
+def _read_object(drawing: Drawing, item: int, kind: int, matrix: Matrix, depth: int, place: int) -> None:
+    if kind == PATH_OBJECT:
+        drawing.objects += 1
+        if drawing.objects <= MAX_PATHS:
+            _read_path(drawing, item, matrix, place if depth == 0 else None)
+    elif kind == IMAGE_OBJECT:
+        drawing.pictures.append(_bounds(item, matrix))
+    elif kind == SHADING_OBJECT:
+        drawing.shaded = True
+    elif kind == FORM_OBJECT and depth < MAX_DEPTH and drawing.objects < MAX_OBJECTS:
+        _read_form(drawing, item, matrix, depth)
 
 
 def _read_form(drawing: Drawing, item: int, matrix: Matrix, depth: int) -> None:
@@ -136,14 +143,14 @@ def _bounds(item: int, matrix: Matrix) -> tuple[float, float, float, float]:
     return left, top, right, bottom
 
 
-def _read_path(drawing: Drawing, item: int, matrix: Matrix) -> None:
+def _read_path(drawing: Drawing, item: int, matrix: Matrix, place: int | None) -> None:
     left, top, right, bottom = _bounds(item, matrix)
     width, height = right - left, top - bottom
     if width < _SHORT and height < _SHORT:
         return
     filled, stroked = _draw_mode(item)
-    if filled and matrix is IDENTITY and height > _THIN and width > _THIN:
-        drawing.solids.append(item)
+    if filled and place is not None and drawing.first_text is not None and min(height, width) > _THIN:
+        drawing.solids.append((place, item))
     if not (filled or stroked) or (filled and not stroked and _is_white(item)):
         return
     if height <= _THIN and height <= width:

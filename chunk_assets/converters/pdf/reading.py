@@ -26,8 +26,8 @@ _JUNK = dict.fromkeys([*range(0x20), *range(0x7F, 0xA0), 0xFFFE, 0xFEFF, 0xAD, 0
 _UNCLEAN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u200b\ufb00-\ufb06\ufeff\ufffe]")
 _EAST_ASIAN = re.compile("[\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _UNMAPPED = re.compile("[\x00\x01\x03-\x08\x0e-\x1f\ue000-\uf8ff\ufffd]")
-_VOWELS = frozenset("aeiouy")
-_SAMPLE = 3_000
+_NO_LETTER = re.compile("[^A-Za-z]+")
+_SAMPLE = 1_500
 # Share of the page under pictures from which on text may stand on a picture, or be a scan's layer.
 _SOME_PICTURE = 0.02
 
@@ -177,11 +177,10 @@ def _is_stacked(spans: Spans, flat: list[float], styles: list[Style]) -> bool:
 
 def _is_garbled(text: str) -> bool:
     """Whether Latin text has a share of vowels that no language has: a sign of a wrong character map."""
-    letters = [char for char in text[:_SAMPLE].lower() if "a" <= char <= "z"]
+    letters = _NO_LETTER.sub("", text[:_SAMPLE]).lower()
     if len(letters) < 200:
         return False
-    share = sum([char in _VOWELS for char in letters]) / len(letters)
-    return not 0.22 <= share <= 0.68
+    return not 0.22 <= sum(map(letters.count, "aeiouy")) / len(letters) <= 0.68
 
 
 def _visible(words: list[Word], page: PageText, drawing: Drawing, angle: int) -> list[Word]:
