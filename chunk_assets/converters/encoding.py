@@ -11,7 +11,7 @@ import codecs
 import re
 
 from chunk_assets.converters.alphabets import SAMPLE as _SAMPLE
-from chunk_assets.converters.alphabets import guess, wide_without_zeroes
+from chunk_assets.converters.alphabets import guess, wide_without_zeroes, windows_1252
 from chunk_assets.errors import DocumentFailure
 
 _BOMS = (
@@ -53,10 +53,6 @@ _HIGH = re.compile(rb"[\x80-\xff]")
 # Control bytes no text has; tab, line ends, form feed, ^Z (end of file in DOS) and escape are excused.
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x19\x1c-\x1f\x7f]")
 _CONTROL_SHARE = 0.02
-# Python's cp1252 refuses five bytes that browsers read as C1 controls; the other 27 differ from Latin-1.
-_CP1252 = {
-    byte: bytes([byte]).decode("cp1252") for byte in range(0x80, 0xA0) if byte not in b"\x81\x8d\x8f\x90\x9d"
-}
 
 
 def decode(data: bytes, declared: str | None = None) -> tuple[str, str]:
@@ -95,7 +91,7 @@ def _decode_bytes(data: bytes, declared: str | None) -> tuple[str, str]:
     if name is None:
         raise DocumentFailure("broken", "not text: its bytes make no words in any known encoding")
     text = _try(data, name)
-    return (text, name) if text is not None else (_windows_1252(data), "windows-1252")
+    return (text, name) if text is not None else (windows_1252(data), "windows-1252")
 
 
 def _canonical(label: str | None) -> str | None:
@@ -117,7 +113,7 @@ def _canonical(label: str | None) -> str | None:
 
 def _try(data: bytes, name: str) -> str | None:
     if name == "windows-1252":
-        return _windows_1252(data)
+        return windows_1252(data)
     try:
         return data.decode(name)
     except (UnicodeDecodeError, LookupError):
@@ -143,10 +139,6 @@ def _strict(data: bytes, name: str) -> str:
 def _without_lone_surrogates(data: bytes, name: str) -> str:
     text = data.decode(name, "surrogatepass")
     return re.sub("[\ud800-\udfff]", "", text)
-
-
-def _windows_1252(data: bytes) -> str:
-    return data.decode("latin-1").translate(_CP1252)
 
 
 def _wide_name(data: bytes) -> str | None:
@@ -210,7 +202,7 @@ def _mostly_utf8(data: bytes) -> str | None:
         return None
     pieces, at = [], 0
     for match in re.finditer(rb"[\x00-\x7f]+|(?:" + _UTF8.pattern + rb")+", data):
-        pieces.append(_windows_1252(data[at : match.start()]))
+        pieces.append(windows_1252(data[at : match.start()]))
         pieces.append(match[0].decode("utf-8"))
         at = match.end()
-    return "".join((*pieces, _windows_1252(data[at:])))
+    return "".join((*pieces, windows_1252(data[at:])))

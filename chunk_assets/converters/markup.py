@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from html.entities import html5
 
 # Line ends of other systems and of Unicode; vertical tab and form feed are breaks too.
 _NEWLINES = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
@@ -56,7 +57,7 @@ _SPECIAL = re.compile(r"[\\`*_<&~\]\[]")
 _BACKSLASH = re.compile(r"\\(?=[!-/:-@\[-`{-~]|\n|$)")
 # What looks like a tag; addresses in angle brackets are links for a parser too, and lose nothing.
 _TAG = re.compile(r"<(?=[A-Za-z/!?][^<>]*>)(?![\w.+-]+@[\w.-]+>|https?://[^\s<>]+>|mailto:[^\s<>]+>)")
-_ENTITY = re.compile(r"&(?=#?[0-9A-Za-z]{1,31};)")
+_ENTITY = re.compile(r"&(#\d{1,7};|#[xX][0-9A-Fa-f]{1,6};|[A-Za-z][0-9A-Za-z]{1,31};)")
 _LINK_END = re.compile(r"\](?=\()")
 _FOOTNOTE = re.compile(r"\[(?=\^)")
 _TICKS = re.compile(r"`+")
@@ -81,9 +82,15 @@ def escape_inline(text: str, *, partial: bool = False) -> str:
     if "`" in text and (partial or _has_pair(_TICKS.findall(text))):
         text = text.replace("`", "\\`")
     text = _TAG.sub(r"\\<", text)
-    text = _ENTITY.sub(r"\\&", text)
+    text = _ENTITY.sub(_escaped_entity, text)
     text = _LINK_END.sub(r"\\]", text)
     return _FOOTNOTE.sub(r"\\[", text)
+
+
+def _escaped_entity(match: re.Match[str]) -> str:
+    """Only what stands for a character: ``&copy;``, but not the ``&T;`` of ``AT&T;``."""
+    name = match[1]
+    return f"\\{match[0]}" if name.startswith("#") or name in html5 else match[0]
 
 
 def _has_pair(runs: list[str]) -> bool:
@@ -110,7 +117,8 @@ def _flanks(text: str, start: int, end: int, mark: str) -> tuple[bool, bool]:
     after = text[end] if end < len(text) else " "
     if mark == "_" and before.isalnum() and after.isalnum():
         return False, False
-    return not after.isspace(), not before.isspace()
+    # A line end may become a break in a cell, where the mark would stand beside a tag.
+    return not after.isspace() or after == "\n", not before.isspace() or before == "\n"
 
 
 # -- escapes at the start of a line --------------------------------------------------------------

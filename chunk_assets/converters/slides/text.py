@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from chunk_assets.converters.ooxml import SHORT, Relationship, attribute, child
 if TYPE_CHECKING:
     from lxml import etree
 
+_ESCAPED = re.compile(r"_x(00[01][0-9A-Fa-f])_")
 _NUMBER_FORMS = {
     "alphaLc": "lowerLetter",
     "alphaUc": "upperLetter",
@@ -103,7 +105,7 @@ def _run(run: etree._Element, inline: Inline, links: Mapping[str, Relationship])
     if SHORT[run.tag] == "a:fld" and (run.get("type") or "") == "slidenum":
         return
     found = child(run, "a:t")
-    text = (found.text or "") if found is not None else ""
+    text = _ESCAPED.sub(_unescaped, (found.text or "") if found is not None else "")
     properties = child(run, "a:rPr")
     click = child(properties, "a:hlinkClick")
     target = links.get((attribute(click, "id") or "") if click is not None else "")
@@ -116,6 +118,11 @@ def _run(run: etree._Element, inline: Inline, links: Mapping[str, Relationship])
         inline.text(after)
         return
     inline.text(_shifted(text, properties, inline))
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    """Characters that XML can't hold, as Office writes them: line breaks are kept, others dropped."""
+    return "\n" if match[1].upper() in {"000A", "000B", "000D"} else ""
 
 
 def _shifted(text: str, properties: etree._Element | None, inline: Inline) -> str:
