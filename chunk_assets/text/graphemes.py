@@ -12,10 +12,17 @@ from typing import Any
 # How far back a cluster may begin. Longer ones (hundreds of stacked accents) are not text that a
 # reader meets, and an unbounded look-back would make hostile input quadratic.
 LOOK_BACK = 128
+# Flags are pairs counted from where their run begins, so such runs are followed further.
+_FLAG_LOOK_BACK = 4_096
+_FLAG = re.compile("[\U0001f1e6-\U0001f1ff]")
+_NO_FLAG = re.compile("[^\U0001f1e6-\U0001f1ff]")
 
-# A cluster never begins after any of these, and between two printable ASCII characters there is
-# always a border, so most offsets are decided without the slow look.
-_PLAIN = re.compile(r"[\t\n -~][\n -~]")
+# Between two of these there is always a border, so most offsets are decided without the slow look.
+_PLAIN_CHAR = (
+    "\t\n -~\xa1-\xac\xae-\u02af\u0391-\u03c9\u0410-\u044f\u05d0-\u05ea\u0621-\u064a\u0e01-\u0e2e"
+    "\u2010-\u2027\u3001-\u3029\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff9d"
+)
+_PLAIN = re.compile(f"[{_PLAIN_CHAR}]{{2}}")
 
 
 @functools.cache
@@ -33,8 +40,8 @@ def is_boundary(text: str, offset: int) -> bool:
 def safe_cut(text: str, offset: int) -> int:
     """The largest grapheme border that is at most ``offset``.
 
-    A cluster of more than ``LOOK_BACK`` characters counts as ended there, so that the answer
-    costs the same at every offset of every text.
+    A cluster of more than ``LOOK_BACK`` characters counts as begun there, so that the answer costs
+    the same at every offset of every text.
     """
     if offset <= 0:
         return 0
@@ -42,24 +49,33 @@ def safe_cut(text: str, offset: int) -> int:
         return len(text)
     if _PLAIN.match(text, offset - 1):
         return offset
-    start = _known_border(text, offset)
-    border = start
-    for found in _clusters().finditer(text, start, min(len(text), offset + LOOK_BACK)):
-        if found.end() > offset:
-            return int(found.start()) if found.start() > start or start == border else offset
-        border = found.end()
-    return border
-
-
-def _known_border(text: str, offset: int) -> int:
-    """A place at or before ``offset`` where a cluster surely begins, at most ``LOOK_BACK`` away."""
-    for at in range(offset - 1, max(0, offset - LOOK_BACK), -1):
-        if _PLAIN.match(text, at - 1):
-            return at
-    return max(0, offset - LOOK_BACK)
+    first = _known_border(text, offset)
+    border = 0
+    # A slice, since the engine looks back over all flag letters that it can see.
+    for found in _clusters().finditer(text[first : offset + LOOK_BACK]):
+        if first + found.end() > offset:
+            return first + int(found.start())
+        border = int(found.end())
+    return first + border
 
 
 def next_cut(text: str, offset: int) -> int:
     """The first grapheme border after ``offset``, which is itself taken for one."""
-    found = _clusters().match(text, offset, min(len(text), offset + LOOK_BACK))
-    return int(found.end()) if found else len(text)
+    found = _clusters().match(text[offset : offset + LOOK_BACK])
+    return offset + int(found.end()) if found else len(text)
+
+
+def _known_border(text: str, offset: int) -> int:
+    """A place before ``offset`` where a cluster surely begins, or else ``LOOK_BACK`` before it."""
+    stop = max(0, offset - LOOK_BACK)
+    for at in range(offset - 1, stop, -1):
+        if _PLAIN.match(text, at - 1):
+            return at
+    return _before_flags(text, stop) if stop and _FLAG.match(text, stop) else stop
+
+
+def _before_flags(text: str, offset: int) -> int:
+    """``offset`` within a run of flag letters, moved back by one where it would part a pair."""
+    low = max(0, offset - _FLAG_LOOK_BACK)
+    before = _NO_FLAG.split(text[low:offset])[-1]
+    return offset - len(before) % 2

@@ -18,7 +18,7 @@ _SMALL, _CAPITAL, _DIGIT, _BLANK, _MARK, _CLOSER, _FOREIGN, _OPENER = 1, 2, 4, 8
 _LETTER = _SMALL | _CAPITAL
 _STOP, _ASK, _SPACE, _NEWLINE = ord("."), ord("?"), ord(" "), ord("\n")
 # Characters looked at before and after a mark.
-_BEFORE, _AFTER = 4, 4
+_BEFORE, _AFTER = 4, 6
 
 
 @functools.cache
@@ -89,7 +89,7 @@ def _plainly_inside(
     never = _inside_word(kinds[marks - 1], after, beyond)
     never |= blank & ((beyond & _MARK) != 0) & ((third & (_LETTER | _DIGIT)) == 0)
     if not caseless:
-        brand = ((third | kinds[marks + 4]) & _CAPITAL) != 0
+        brand = ((third | kinds[marks + 4] | kinds[marks + 5]) & _CAPITAL) != 0
         never |= blank & ((beyond & _SMALL) != 0) & ~brand
     never &= (kinds[marks] & _FOREIGN) == 0
     never |= (after & _MARK) != 0

@@ -65,12 +65,13 @@ def _language(pipeline: str) -> Any:
 
 
 def _starts(language: Any, text: str, begin: int, end: int) -> Iterator[int]:
-    """Sentence starts in one paragraph, block by block."""
+    """Where the visible text of each sentence of one paragraph begins, block by block."""
     while begin < end:
         stop = min(end, begin + _BLOCK)
         shown = _LONG_RUN.sub(lambda run: "x" * len(run.group()), text[begin:stop])
-        spans = [begin + span.start_char for span in language(shown).sents]
-        starts = sorted({_visible(text, start, stop) for start in spans})
+        spans = (begin + span.start_char for span in language(shown).sents)
+        visible = (_NOT_BLANK.search(text, start, stop) for start in spans)
+        starts = sorted({found.start() for found in visible if found})
         if stop == end or len(starts) < 2:
             yield from starts
             begin = stop
@@ -78,9 +79,3 @@ def _starts(language: Any, text: str, begin: int, end: int) -> Iterator[int]:
         # The last sentence may go on after the block: it begins the next one.
         yield from starts
         begin = starts[-1]
-
-
-def _visible(text: str, start: int, stop: int) -> int:
-    """The pipeline takes blanks for tokens; a sentence begins at its first visible character."""
-    found = _NOT_BLANK.search(text, start, stop)
-    return found.start() if found else start
