@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING
 
 from chunk_assets.catalog import Catalog, Source
 from chunk_assets.compute import WorkerPool
-from chunk_assets.errors import ConfigurationError
+from chunk_assets.errors import ConfigurationError, StopRun
 from chunk_assets.hashing import sha256_text
 from chunk_assets.pipeline.recipe import Recipe, recipe_of
 from chunk_assets.pipeline.reports import Progress, silent
+from chunk_assets.records import TABLES
 from chunk_assets.sources import Listed, Listing, list_source
+from chunk_assets.storage import staging
 from chunk_assets.storage.commit import Manifest, damaged_tables, load_manifest
 from chunk_assets.storage.layout import Batch, Layout
 from chunk_assets.storage.locks import hold, share
@@ -158,7 +160,12 @@ class Session:
             hold(lock, f"batch {context.batch}", name=options.owner, wait=options.lock_wait),
             share(self.layout.vectors_lock, "the vector store"),
         ):
-            yield context
+            try:
+                yield context
+            except StopRun as error:
+                if isinstance(error.__cause__, OSError):  # a full disk: don't hold on to half of it
+                    staging.clear(self.layout, context.batch, TABLES)
+                raise
 
     def peek(self, source: str, slice_key: str) -> BatchContext:
         """A batch without its lock: for reading only."""

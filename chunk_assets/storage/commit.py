@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -194,6 +195,20 @@ def _flush_to_disk(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+@contextmanager
+def snapshot(layout: Layout, folder: Path) -> Iterator[Path]:
+    """A folder of links to all published files as of now: for readers that need tables to agree for long.
+
+    ``folder`` (new, on the same file system) stays as it is whatever is published, and goes at the end.
+    """
+    with hold(layout.publish_lock, "publishing", wait=PUBLISH_WAIT):
+        mirror(layout.tables, folder)
+    try:
+        yield folder
+    finally:
+        remove_tree(folder)
 
 
 def switch(layout: Layout, other: Layout) -> None:

@@ -40,8 +40,11 @@ def writing(what: object) -> Iterator[None]:
 
 
 def temporary(path: Path) -> Path:
-    """A name beside ``path`` for a file that is not finished; unique among live processes."""
-    return path.with_name(f"{TEMPORARY}{os.getpid()}-{path.name}")
+    """A name beside ``path`` for a file that is not finished; unique among live processes.
+
+    It has another ending, so that no reader's ``*.parquet`` takes it up.
+    """
+    return path.with_name(f"{TEMPORARY}{os.getpid()}-{path.name}.unfinished")
 
 
 def write_atomic(path: Path, data: bytes, *, durable: bool = False) -> None:

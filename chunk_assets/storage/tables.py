@@ -45,14 +45,16 @@ class TableWriter:
         self.rows = 0
 
     def __enter__(self) -> Self:
+        import pyarrow as pa
         import pyarrow.parquet as pq
 
         with writing(self._path):
             self._path.parent.mkdir(parents=True, exist_ok=True)
             # Dictionaries for what repeats; long texts and vectors would only fill and abandon one.
             plain = {"markdown", "text", "vector"}
+            self._sink = pa.OSFile(str(temporary(self._path)), "wb")
             self._writer = pq.ParquetWriter(
-                temporary(self._path),
+                self._sink,
                 self._schema,
                 version="2.6",
                 compression="zstd",
@@ -73,13 +75,16 @@ class TableWriter:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            with writing(self._path):
-                if kind is None:
+            if kind is None:
+                with writing(self._path):
                     self._flush(self._waiting_rows)
-                self._writer.close()
-                if kind is None:
+                    self._writer.close()
+                    self._sink.close()
                     temporary(self._path).replace(self._path)
         finally:
+            # A writer that failed (full disk) must not try to finish its file when it is collected.
+            self._writer.is_open = False
+            self._sink.close()
             temporary(self._path).unlink(missing_ok=True)
 
     def _flush(self, count: int) -> None:
