@@ -1,8 +1,9 @@
 """Spreadsheets: every sheet its own section, every table on it a pipe table.
 
-OOXML workbooks are read straight from their parts, so that numbers come as shown; .xls and .ods by
-calamine. Hidden sheets and rows are converted like the others: the heading of a hidden sheet says so,
-and a warning names hidden rows and columns. A sheet without cells keeps its heading.
+OOXML and OpenDocument are read straight from their parts, so that numbers come as shown; .xls by
+calamine, with number formats from its records. Hidden sheets and rows are converted like the others:
+the heading of a hidden sheet says so, and a warning names hidden rows and columns. A sheet without
+cells keeps its heading.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from contextlib import contextmanager
 from chunk_assets.converters import media
 from chunk_assets.converters.base import Converter, Limits, Options
 from chunk_assets.converters.markup import clean_text, escape_inline
-from chunk_assets.converters.xlsx import calamine, workbook
+from chunk_assets.converters.xlsx import calamine, ods, workbook
 from chunk_assets.converters.xlsx.layout import sheet_lines
 from chunk_assets.converters.xlsx.package import Package
 from chunk_assets.converters.xlsx.sheet import Sheet
@@ -77,8 +78,12 @@ XLSX = Converter("xlsx", 1, (media.XLSX, media.XLSB, media.XLS, media.ODS), conv
 
 
 def _sheets(data: bytes, limits: Limits, facts: dict[str, str]) -> Iterator[tuple[str, bool, Sheet]]:
-    if not data.startswith(b"PK") or b"mimetypeapplication/vnd.oasis" in data[:100]:
-        yield from calamine.sheets(data)
+    if not data.startswith(b"PK"):
+        yield from calamine.sheets(data, limits)
+        return
+    if media.ODS.encode() in data[:256]:
+        facts.update(ods.facts(data, limits))
+        yield from ods.sheets(data, limits)
         return
     package = Package(data, limits)
     facts.update(package.facts())

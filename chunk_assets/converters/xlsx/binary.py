@@ -9,22 +9,13 @@ import struct
 from collections.abc import Callable, Iterator, Mapping
 
 from chunk_assets.converters.xlsx.cells import finished
+from chunk_assets.converters.xlsx.legacy import ERRORS
 from chunk_assets.converters.xlsx.numbers import BUILT_IN, Render, renderer
 from chunk_assets.converters.xlsx.sheet import Row, Sheet, SheetReader
 
 # Record numbers, named as in the specification without "Brt".
 _ROW_HDR, _SST_ITEM, _FMT, _XF, _COL_INFO = 0, 19, 44, 47, 60
 _WB_PROP, _BUNDLE_SH, _MERGE_CELL, _BEGIN_CELL_XFS, _END_CELL_XFS = 153, 156, 176, 617, 618
-_ERRORS = {
-    0x00: "#NULL!",
-    0x07: "#DIV/0!",
-    0x0F: "#VALUE!",
-    0x17: "#REF!",
-    0x1D: "#NAME?",
-    0x24: "#NUM!",
-    0x2A: "#N/A",
-    0x2B: "#GETTING_DATA",
-}
 
 
 def records(part: bytes) -> Iterator[tuple[int, bytes]]:
@@ -166,7 +157,7 @@ def _index(body: bytes) -> float:
 
 
 def _error(body: bytes) -> str:
-    return _ERRORS.get(body[8], "#ERROR!")
+    return ERRORS.get(body[8], "#ERROR!")
 
 
 def _bool(body: bytes) -> str:

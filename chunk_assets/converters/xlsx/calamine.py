@@ -1,4 +1,4 @@
-"""Workbooks in other containers (.xls, .xlsb, .ods), read by calamine: values without number formats."""
+"""Workbooks in the old container (.xls): values read by calamine, looks by their records."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ from contextlib import suppress
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
+from chunk_assets.converters.base import Limits
 from chunk_assets.converters.ole import OLE_MAGIC, is_encrypted, unlock
 from chunk_assets.converters.xlsx.cells import finished
+from chunk_assets.converters.xlsx.legacy import Looks, looks
 from chunk_assets.converters.xlsx.numbers import general
-from chunk_assets.converters.xlsx.sheet import Row, Sheet
+from chunk_assets.converters.xlsx.sheet import Row, Sheet, SheetReader
 from chunk_assets.errors import DocumentFailure
 
 # Cells of the dense grid that calamine builds; a sheet with one cell in each far corner has more.
 _MAX_CELLS = 30_000_000
 
 
-def sheets(data: bytes) -> Iterator[tuple[str, bool, Sheet]]:
+def sheets(data: bytes, limits: Limits) -> Iterator[tuple[str, bool, Sheet]]:
     """Name, whether it is hidden, and cells of each sheet in order.
 
     Raises:
@@ -26,18 +28,24 @@ def sheets(data: bytes) -> Iterator[tuple[str, bool, Sheet]]:
     """
     import python_calamine as calamine
 
-    workbook = _open(data)
-    for entry in workbook.sheets_metadata:
+    workbook, data = _open(data)
+    entries = workbook.sheets_metadata
+    found = looks(data) if data.startswith(OLE_MAGIC) else []
+    if len(found) != len(entries):
+        found = [Looks() for _ in entries]
+    reader = SheetReader([], [], limits.max_output_chars)
+    for entry, look in zip(entries, found, strict=True):
         hidden = entry.visible != calamine.SheetVisibleEnum.Visible
         if entry.typ == calamine.SheetTypeEnum.WorkSheet:
-            yield entry.name, hidden, _sheet(workbook, entry.name)
+            yield entry.name, hidden, _sheet(workbook, entry.name, look, reader)
 
 
-def _open(data: bytes) -> Any:
+def _open(data: bytes) -> tuple[Any, bytes]:
+    """The workbook, and its bytes without the encryption that asks for no password."""
     import python_calamine as calamine
 
     try:
-        return calamine.CalamineWorkbook.from_filelike(io.BytesIO(data))
+        return calamine.CalamineWorkbook.from_filelike(io.BytesIO(data)), data
     except (KeyboardInterrupt, MemoryError):
         raise
     except BaseException as error:  # its panics are no Exceptions
@@ -46,41 +54,61 @@ def _open(data: bytes) -> Any:
         raise DocumentFailure("broken", f"not a readable workbook: {_first_line(error)}") from error
 
 
-def _sheet(workbook: Any, name: str) -> Sheet:
+def _sheet(workbook: Any, name: str, look: Looks, reader: SheetReader) -> Sheet:
     try:
         found = workbook.get_sheet_by_name(name)
         if found.total_height * found.total_width > _MAX_CELLS:
             raise DocumentFailure(
                 "too_large", f"sheet {name!r} spans {found.total_height} × {found.total_width} cells"
             )
-        start = found.start or (0, 0)
-        sheet = Sheet()
-        for number, values in enumerate(found.to_python(skip_empty_area=True), start[0]):
-            row = Row(number, [], [])
-            for column, value in enumerate(values, start[1]):
-                if value != "" and (text := shown(value)):
-                    row.columns.append(column)
-                    row.texts.append(text)
-            if row.columns:
-                sheet.rows.append(row)
-        with suppress(AttributeError, TypeError):
-            sheet.merges = [
-                (top, left, bottom - top + 1, right - left + 1)
-                for (top, left), (bottom, right) in found.merged_cell_ranges or ()
-            ]
+        sheet = Sheet(hidden_columns=look.hidden_columns)
+        for row in _rows(found, look):
+            reader.add(sheet, row)
+        filled = {row.number for row in sheet.rows}
+        sheet.hidden_rows = sorted(filled.intersection(look.hidden_rows))
+        sheet.merges = _merges(found)
     except (DocumentFailure, KeyboardInterrupt, MemoryError):
         raise
-    except BaseException as error:  # its panics are no Exceptions
-        raise DocumentFailure("broken", f"sheet {name!r} can't be read: {_first_line(error)}") from error
+    except BaseException as error:  # noqa: BLE001 - its panics are no Exceptions
+        return Sheet(fault=f"sheet {name!r} can't be read: {_first_line(error)}")
     return sheet
 
 
-def shown(value: Any) -> str:
+def _rows(found: Any, look: Looks) -> Iterator[Row]:
+    top, left = found.start or (0, 0)
+    for number, values in enumerate(found.to_python(skip_empty_area=True), top):
+        row = Row(number, [], [])
+        for column, value in enumerate(values, left):
+            text = _shown(value, (number, column), look)
+            if text:
+                row.columns.append(column)
+                row.texts.append(text)
+        if row.columns:
+            yield row
+
+
+def _merges(found: Any) -> list[tuple[int, int, int, int]]:
+    with suppress(AttributeError, TypeError):
+        return [
+            (top, left, bottom - top + 1, right - left + 1)
+            for (top, left), (bottom, right) in found.merged_cell_ranges or ()
+        ]
+    return []
+
+
+def _shown(value: Any, place: tuple[int, int], look: Looks) -> str:
     """A value of calamine as finished cell."""
+    if isinstance(value, str):
+        return finished(value) if value else look.errors.get(place, "")
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
-    if isinstance(value, float):
-        return general(value)
+    if isinstance(value, int | float):
+        render = look.renders.get(place)
+        return finished(render(value)) if render else general(value)
+    return _moment(value)
+
+
+def _moment(value: Any) -> str:
     if isinstance(value, datetime):
         return value.isoformat(sep=" ", timespec="seconds")
     if isinstance(value, date | time):

@@ -48,7 +48,7 @@ _CACHE = 200_000
 class Row:
     """Cells with text: ``columns[i]`` (from 0, rising) holds ``texts[i]``, finished markdown.
 
-    Rows may share their list of columns: it is replaced, never changed.
+    Rows may share their lists: these are replaced, never changed.
     """
 
     number: int
