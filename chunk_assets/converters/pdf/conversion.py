@@ -14,6 +14,7 @@ from chunk_assets.converters.pdf.document import facts_of, opened, opened_page, 
 from chunk_assets.converters.pdf.fallback import MAX_REREAD, page_count, reread, second_opinion
 from chunk_assets.converters.pdf.layout import LaidPage, lay_out
 from chunk_assets.converters.pdf.model import Box, PageText
+from chunk_assets.converters.pdf.ocr import recognise
 from chunk_assets.converters.pdf.reading import read_page
 from chunk_assets.errors import DocumentFailure
 from chunk_assets.records import OK, Converted
@@ -29,6 +30,7 @@ class _Reading:
     failed: list[int] = field(default_factory=list)
     pictures: list[int] = field(default_factory=list)
     stamped: list[int] = field(default_factory=list)
+    recognised: list[int] = field(default_factory=list)
     doubtful: list[int] = field(default_factory=list)
     garbled: list[int] = field(default_factory=list)
     hidden: dict[str, int] = field(default_factory=dict)
@@ -52,7 +54,7 @@ def _convert(data: bytes, options: Options) -> Converted:
     try:
         with opened(data) as document:
             count = _page_count(document, limits)
-            reading = _read_pages(document, count, data, limits.max_output_chars)
+            reading = _read_pages(document, count, data, options)
             facts = facts_of(document)
             outline = outline_levels(document)
     except DocumentFailure as failure:
@@ -96,13 +98,14 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def _read_pages(document: Any, count: int, data: bytes, limit: int) -> _Reading:
-    """All pages, laid out; raises ``too_large`` as soon as their letters are over ``limit``."""
+def _read_pages(document: Any, count: int, data: bytes, options: Options) -> _Reading:
+    """All pages, laid out; raises ``too_large`` as soon as their letters are over the limit."""
     reading = _Reading()
+    limit = options.limits.max_output_chars
     with ExitStack() as stack:
         other: list[Any] = []
         for index in range(count):
-            text = _read_one(document, index)
+            text = _read_one(document, index, options.ocr)
             if text is None or text.vertical:
                 if not other:
                     other.append(stack.enter_context(second_opinion(data)))
@@ -117,13 +120,28 @@ def _read_pages(document: Any, count: int, data: bytes, limit: int) -> _Reading:
     return reading
 
 
-def _read_one(document: Any, index: int) -> PageText | None:
+def _read_one(document: Any, index: int, ocr: bool) -> PageText | None:
     """One page by PDFium, or None if it can't load it: its neighbours are not to suffer for that."""
     try:
         with opened_page(document, index) as page:
-            return read_page(page, index + 1)
+            text = read_page(page, index + 1)
+            if ocr and (_is_picture(text) or _is_stamped(text)):
+                again = recognise(page, index + 1)
+                again.recognised = True
+                text = again if again.words else text
+            return text
     except (RuntimeError, ValueError):
         return None
+
+
+def _is_picture(page: PageText) -> bool:
+    """No text, but pictures, or drawing enough for letters drawn as outlines."""
+    return not page.words and (page.picture_share > 0.01 or page.drawn > 100)
+
+
+def _is_stamped(page: PageText) -> bool:
+    """A few words on a picture that fills most of the page: a scan with a stamp."""
+    return 0 < len(page.words) <= _STAMP_WORDS and page.picture_share >= _FULL_PICTURE
 
 
 def _better(text: PageText | None, other: Any, index: int) -> PageText | None:
@@ -199,6 +217,8 @@ def _warnings(reading: _Reading) -> list[str]:
         (reading.failed, "pages that could not be read"),
         (reading.pictures, "pages that are pictures without a text layer (need OCR)"),
         (reading.stamped, "pages with a few words beside a full-page picture (may need OCR)"),
+        (reading.recognised, "pages read by OCR"),
+        (reading.recognised, "pages read by OCR"),
         (reading.doubtful, "pages with characters that have no Unicode value"),
         (reading.garbled, "pages whose text looks garbled (wrong character map)"),
     )

@@ -71,6 +71,7 @@ class PageText:
     doubtful: int = 0
     garbled: bool = False
     vertical: bool = False
+    recognised: bool = False
     hidden: dict[str, int] = field(default_factory=dict)
 
 
