@@ -39,7 +39,6 @@ FLOAT_SHA256 = "4c9f7cd81e07a35f3812cda707325d891fa9c9b54722f3730369ea4c5042440d
 # The instruction the model was trained with, for queries only (BAAI's model card).
 QUERY_PREFIX = "Represent this sentence for searching relevant passages: "
 MAX_TOKENS = 512
-SLICE = 512  # texts tokenised at once
 
 
 class BgeSmallSettings(Settings):
@@ -92,36 +91,31 @@ class BgeSmall:
             return SessionPool(self._paths[MODEL])
         return SessionPool(float_model(self._paths[MODEL], Path(self._settings.cache_dir).expanduser()))
 
-    def _ids(self, texts: Sequence[str]) -> list[NDArray[np.int32]]:
-        """Token ids, kept as arrays and made in slices: as Python lists they outweigh the texts."""
-        import numpy as np
-
-        return [
-            np.array(encoding.ids, dtype=np.int32)
-            for start in range(0, len(texts), SLICE)
-            for encoding in self._tokenizer.encode_batch_fast(list(texts[start : start + SLICE]))
-        ]
+    def _ids(self, text: str) -> list[int]:
+        # One text at a time: the library's batches start threads of their own, which a fork can't follow.
+        ids: list[int] = self._tokenizer.encode(text).ids
+        return ids
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each input with [CLS] and [SEP]."""
-        return [len(ids) for ids in self._ids(texts)]
+        return [len(self._ids(text)) for text in texts]
 
     def embed(self, texts: Sequence[str], *, workers: int = 1) -> Iterator[Embedded]:
         """Unit vectors, longest text first, so that the workers end together."""
-        ids = self._ids(texts)
-        for index, tokens in enumerate(ids):
-            if len(tokens) > MAX_TOKENS:
-                yield too_long(index, len(tokens), MAX_TOKENS)
-        order = sorted(
-            (index for index, tokens in enumerate(ids) if len(tokens) <= MAX_TOKENS),
-            key=lambda index: (-len(ids[index]), index),
-        )
-        pool = self._pool
-        yield from in_threads(order, lambda index: [Embedded(index, _vector(pool, ids[index]))], workers)
+        pool, _ = self._pool, self._tokenizer  # opened once, before the threads ask for them
+        order = sorted(range(len(texts)), key=lambda index: (-len(texts[index]), index))
+
+        def work(index: int) -> list[Embedded]:
+            ids = self._ids(texts[index])
+            if len(ids) > MAX_TOKENS:
+                return [too_long(index, len(ids), MAX_TOKENS)]
+            return [Embedded(index, _vector(pool, ids))]
+
+        yield from in_threads(order, work, workers)
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """The vector of the prefixed query; ``ConfigurationError`` when it is over 512 tokens."""
-        (ids,) = self._ids([QUERY_PREFIX + text])
+        ids = self._ids(QUERY_PREFIX + text)
         if len(ids) > MAX_TOKENS:
             raise ConfigurationError(f"the query has {len(ids)} tokens with its prefix, at most {MAX_TOKENS}")
         return _vector(self._pool, ids)
@@ -131,7 +125,7 @@ class BgeSmall:
         self._pool.close()
 
 
-def _vector(pool: SessionPool, ids: NDArray[np.int32]) -> NDArray[np.float32]:
+def _vector(pool: SessionPool, ids: Sequence[int]) -> NDArray[np.float32]:
     """The unit vector of the first token ([CLS]), as the model was trained."""
     with pool.session() as session:
         return unit(run_one(session, ids, "last_hidden_state")[0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import queue
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,7 +60,7 @@ class SessionPool:
         self._idle = queue.SimpleQueue()
 
 
-def run_one(session: Any, ids: NDArray[np.int32], output: str) -> NDArray[np.float32]:
+def run_one(session: Any, ids: Sequence[int], output: str) -> NDArray[np.float32]:
     """The model's ``output`` for one text (batch of one, no padding), ``float32[tokens, width]``.
 
     One text at a time: int8 activations are quantised over the whole batch, so that neighbours
@@ -68,7 +68,7 @@ def run_one(session: Any, ids: NDArray[np.int32], output: str) -> NDArray[np.flo
     """
     import numpy as np
 
-    tokens = ids.astype(np.int64)[None, :]
+    tokens = np.array([ids], dtype=np.int64)
     feed = {
         "input_ids": tokens,
         "attention_mask": np.ones_like(tokens),

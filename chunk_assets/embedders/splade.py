@@ -109,7 +109,7 @@ class Splade:
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each input with [CLS] and [SEP]."""
-        return [len(encoding.ids) for encoding in self._tokenizer.encode_batch_fast(list(texts))]
+        return [len(self._tokenizer.encode(text).ids) for text in texts]
 
     def embed(self, texts: Sequence[str], *, workers: int = 1) -> Iterator[Embedded]:
         """One sparse vector a text; texts over the limit are refused."""

@@ -84,6 +84,36 @@ def test_a_storm_of_throttling_sends_nothing_twice_that_succeeded_and_loses_noth
     assert embedder.usage.requests == len(provider.requests)
 
 
+def test_a_provider_that_enforces_its_limit_is_used_to_that_limit(remote, provider, key):
+    window, allowed = 0.5, 15
+    accepted: list[float] = []
+
+    def limited(_: int, batch: list[str]) -> Any:
+        now = time.monotonic()
+        recent = [at for at in accepted if now - at < window]
+        if len(recent) >= allowed:
+            return 429, {"Retry-After": f"{window - (now - recent[0]) + 0.001:.3f}"}, "limit"
+        accepted.append(now)
+        return None
+
+    provider.fault = limited
+    sent = texts(4500)
+    embedder = remote(provider, batch_items=50, concurrency=4)
+    began = time.monotonic()
+    assert_all_right(ordered(embedder.embed(sent), 4500), sent)
+    bound = (90 / allowed - 1) * window
+    assert bound <= time.monotonic() - began < 2 * bound + 3
+    assert Counter(provider.succeeded) == Counter(sent)
+    assert embedder.usage.throttled > 0
+
+
+def test_the_totals_are_logged(remote, provider, key, caplog):
+    caplog.set_level(logging.INFO, logger="chunk_assets")
+    provider.fault = lambda n, _: (429, {"Retry-After": "0.01"}, "") if n == 0 else None
+    list(remote(provider).embed(texts(20)))
+    assert "20 texts in 3 requests (1 throttled, 1 sent again), 60 tokens" in caplog.text
+
+
 def test_the_pause_that_the_provider_asks_for_is_kept_by_all_connections(remote, provider, key):
     provider.fault = lambda n, _: (429, {"Retry-After": "0.4"}, "") if n == 0 else None
     sent = texts(80)
