@@ -24,8 +24,12 @@ GRIDS: Mapping[str, Mapping[str, Sequence[Any]]] = {
         "target_tokens": (150, 250, 350),
         "min_tokens": (32, 64),
     },
-    "section": {"target_tokens": (128, 192, 256, 384), "merge_below_tokens": (16, 32, 64)},
-    "sentence_window": {"target_tokens": (96, 128, 192, 256), "overlap_tokens": (0, 32, 64)},
+    "section": {"target_tokens": (64, 96, 112, 128, 192, 256), "merge_below_tokens": (16, 32)},
+    "sentence_window": {
+        "target_tokens": (96, 128, 192, 256),
+        "overlap_tokens": (0, 32, 64),
+        "min_tokens": (32,),
+    },
     "recursive": {"max_chars": (500, 1000, 1500), "overlap_chars": (0, 200)},
 }
 # Reading little and reading more count alike.
