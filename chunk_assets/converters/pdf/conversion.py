@@ -174,14 +174,12 @@ def _note(reading: _Reading, page: PageText) -> None:
     reading.letters += page.letters
     for reason, number in page.hidden.items():
         reading.hidden[reason] = reading.hidden.get(reason, 0) + number
-    if (
-        not page.words
-        and page.number not in reading.failed
-        and (page.picture_share > 0.01 or page.drawn > 100)
-    ):
+    if _is_picture(page):
         reading.pictures.append(page.number)
-    elif page.words and len(page.words) <= _STAMP_WORDS and page.picture_share >= _FULL_PICTURE:
+    elif _is_stamped(page):
         reading.stamped.append(page.number)
+    if page.recognised:
+        reading.recognised.append(page.number)
     if page.doubtful * 50 > page.letters:
         reading.doubtful.append(page.number)
     if page.garbled:
@@ -217,7 +215,6 @@ def _warnings(reading: _Reading) -> list[str]:
         (reading.failed, "pages that could not be read"),
         (reading.pictures, "pages that are pictures without a text layer (need OCR)"),
         (reading.stamped, "pages with a few words beside a full-page picture (may need OCR)"),
-        (reading.recognised, "pages read by OCR"),
         (reading.recognised, "pages read by OCR"),
         (reading.doubtful, "pages with characters that have no Unicode value"),
         (reading.garbled, "pages whose text looks garbled (wrong character map)"),
