@@ -6,11 +6,10 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from chunk_assets import errors
-from chunk_assets.chunking.finish import Finisher
+from chunk_assets.chunking.finish import Finisher, Model
 from chunk_assets.chunking.repair import complete
 from chunk_assets.strategies import STRATEGIES
 from chunk_assets.text import sentences, tokens
-from chunk_assets.text.contexts import embedder_text
 from chunk_assets.text.document import TextDocument
 from chunk_assets.text.layout import Layout, Sizes, Vocabulary
 
@@ -25,6 +24,8 @@ if TYPE_CHECKING:
 
 _UNBOUNDED = 1 << 40
 _LEAST_MODEL_TOKENS = 8
+# Tokenizers that split at white space first, so that no token and no rule goes over it.
+_ADDITIVE = frozenset({"bge-small-en-v1.5"})
 
 
 def chunk_markdown(
@@ -85,8 +86,7 @@ class _Engine:
             return []
         layout = self._layout(TextDocument(markdown, self.splitter, records=self.strategy.records), embed)
         pieces = complete(layout, self.strategy.split(layout, self.parameters))
-        special = self.model.special_tokens if self.model else 0
-        return Finisher(layout, self.strategy, self.model_counts(layout), special).chunks(pieces)
+        return Finisher(layout, self.strategy, self._model()).chunks(pieces)
 
     def _layout(
         self, document: TextDocument, embed: Callable[[Sequence[str]], NDArray[np.float32]] | None
@@ -98,16 +98,7 @@ class _Engine:
             vocabularies.append(Vocabulary(self.model.index(text), self.model.count, bound))
         return Layout(document, self.sizes, vocabularies, embed)
 
-    def model_counts(self, layout: Layout) -> Callable[[int, int, str], int]:
-        """Exact tokens of the embedder's input for a span and its context."""
-        model = self.model
-        if model is None:
-            return lambda *_: 0
-        index, text = layout.vocabularies[1].index, layout.document.markdown
-
-        def count(start: int, end: int, context: str) -> int:
-            if not context:
-                return index.count(start, end) + model.special_tokens
-            return model.count(embedder_text(context, text[start:end])) + model.special_tokens
-
-        return count
+    def _model(self) -> Model | None:
+        if self.model is None:
+            return None
+        return Model(self.model, self.max_model_tokens, self.model.name in _ADDITIVE)

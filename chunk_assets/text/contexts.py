@@ -48,6 +48,10 @@ class Context:
         return cls(text, tuple(count(text + BEFORE_TEXT) if text else 0 for count in counters))
 
 
+# Costs nothing by up to two vocabularies.
+NO_CONTEXT = Context("", (0, 0))
+
+
 class Contexts:
     """The contexts of one document. ``counters`` count text, ``budgets`` are the bounds they keep."""
 

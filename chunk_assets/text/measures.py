@@ -19,13 +19,9 @@ class Measure:
     def __init__(self, index: TokenIndex, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> None:
         self.index = index
         self._starts, self._ends = starts.data, ends.data
-        offsets = np.empty(2 * len(starts), dtype=np.int64)
-        offsets[0::2], offsets[1::2] = starts, ends
-        marks = index.marks(offsets)
-        self.before = np.ascontiguousarray(marks.starts[0::2])
-        self.after = np.ascontiguousarray(marks.ends[1::2])
-        self._first = np.ascontiguousarray(marks.first[0::2])
-        self._last = np.ascontiguousarray(marks.last[1::2])
+        marks = index.marks(starts, ends)
+        self.before, self.after = marks.starts, marks.ends
+        self._first, self._last = marks.first, marks.last
         self._views()
 
     def _views(self) -> None:

@@ -47,6 +47,8 @@ def scan(text: str, points: NDArray[Any] | None = None) -> Lines:
     if text.startswith(_BOM):
         content[0] = 1
     _skip_blanks(text, points, content, indent, ends)
+    if text.startswith(_BOM) and content[0] >= ends[0]:
+        content[0] = 0  # a mark alone on its line is visible, and belongs somewhere
     first = np.full(len(starts), -1, dtype=np.int64)
     filled = content < ends
     first[filled] = points[content[filled]]
