@@ -18,7 +18,7 @@ import sys
 import time
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from dataclasses import field as default
@@ -67,11 +67,14 @@ def main(argv: list[str] | None = None) -> None:
     arguments.add_argument(
         "--corpus", type=Path, default=None, help="a folder of documents, in subfolders by kind or not"
     )
+    arguments.add_argument(
+        "--kinds", default=",".join(PEERS), help="kinds of files, with commas between them"
+    )
     options = arguments.parse_args(argv)
     corpus = options.corpus or (SHARED / "corpus" if SHARED.is_dir() else ROOT / "data" / "samples")
     result = Result("conversion")
     truths = read_truths(corpus)
-    kinds = chosen(corpus, quick=options.quick)
+    kinds = chosen(corpus, options.kinds.split(","), quick=options.quick)
     with Field(QUICK_LIMITS if options.quick else LIMITS) as contenders:
         for kind, files in kinds.items():
             seconds = QUICK_SECONDS / len(kinds) if options.quick else math.inf
@@ -80,9 +83,9 @@ def main(argv: list[str] | None = None) -> None:
     finish(result, options)
 
 
-def chosen(corpus: Path, *, quick: bool) -> dict[str, list[Path]]:
+def chosen(corpus: Path, kinds: Sequence[str], *, quick: bool) -> dict[str, list[Path]]:
     """The files of each kind in order of name; for a quick run a few small ones."""
-    found: dict[str, list[Path]] = {kind: [] for kind in PEERS}
+    found: dict[str, list[Path]] = {kind: [] for kind in kinds if kind in PEERS}
     for path in sorted(corpus.rglob("*")):
         kind = {"htm": "html"}.get(path.suffix[1:].lower(), path.suffix[1:].lower())
         if kind in found and path.is_file() and path.stat().st_size and path.name != "manifest.csv":

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from chunk_assets.converters import encoding, grid, media
 from chunk_assets.converters.base import Converter, Options
-from chunk_assets.converters.markup import clean_text, escape_cell, escape_text
+from chunk_assets.converters.markup import clean_text, escape_cell
 from chunk_assets.errors import DocumentFailure
 from chunk_assets.records import Converted
 
@@ -211,8 +211,8 @@ def _lines(rows: Sequence[list[str]], limit: int, warnings: list[str]) -> list[s
     trimmed = [_trimmed(row) for row in rows[:50]]
     titles = grid.title_rows(trimmed, max(map(grid.filled, rows[:300]))) if usual > 1 else 0
     lines: list[str] = []
-    for row in trimmed[:titles]:
-        lines += [escape_text(" ".join(filter(None, row))), ""]
+    if titles:
+        lines += [*grid.paragraphs([list(map(escape_cell, row)) for row in trimmed[:titles]])[1:], ""]
     body = rows[titles:]
     _warn_ragged(body, usual, warnings)
     head = [[escape_cell(cell) for cell in row] for row in body[:20]]

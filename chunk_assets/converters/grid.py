@@ -10,10 +10,14 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from chunk_assets.converters.markup import escape_line_start
+
 _NUMBER = re.compile(
     r"[(\-+−]?\s*(?:[$€£¥₹]|[A-Z]{3}\s)?\s*[\-−]?(?:\d[\d.,'’\s]*|[.,]\d+)(?:[eE][+-]?\d+)?\s*(?:%|[$€£¥₹])?\)?"
 )
 _DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[ T]\d{1,2}:\d{2}.*)?|\d{1,2}:\d{2}(?::\d{2})?")
+# Between the cells of a title row, which are no columns of the table below.
+_TITLE_GAP = " · "
 _YEAR = re.compile(r"(?:19|20)\d\d")
 # Header rows that are looked for under each other.
 _MAX_HEADER_ROWS = 6
@@ -114,21 +118,31 @@ def _line(row: Sequence[str], width: int) -> str:
     return f"| {' | '.join(row)} |" if missing <= 0 else f"| {' | '.join((*row, *[''] * missing))} |"
 
 
-def block_markdown(block: Block) -> list[str]:
+def block_markdown(block: Block, *, caption: bool = False) -> list[str]:
     """The block as lines of markdown: titles as paragraphs, then one pipe table.
 
-    A block of one column and one row, or of single cells only, is text.
+    Rows with one cell each are text. ``caption``: so is a single row of labels, since a table follows.
     """
     width = max(map(len, block.cells))
+    if width > 1 and (max(map(filled, block.cells)) == 1 or (caption and _is_caption(block.cells))):
+        return paragraphs(block.cells)
     titles = title_rows(block.cells, width) if width > 1 else 0
-    lines: list[str] = []
-    for row in block.cells[:titles]:
-        lines += ["", " ".join(filter(None, row))]
+    lines = paragraphs(block.cells[:titles])
     rest = block.cells[titles:]
     if len(rest) == 1 and filled(rest[0]) == 1:
-        return [*lines, "", " ".join(filter(None, rest[0]))]
+        return [*lines, *paragraphs(rest)]
     spans = [(r - titles, c, h, w) for r, c, h, w in block.spans if r >= titles]
     body = Block(rest, spans)
     depth = header_rows(body)
     header = merged_header(rest[:depth]) if depth else [""] * width
     return [*lines, "", *table_lines(header, rest[depth:], width)]
+
+
+def paragraphs(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Each row as a paragraph, its cells apart by dots; a blank line before each."""
+    texts = (_TITLE_GAP.join(filter(None, map(str.strip, row))) for row in rows)
+    return [line for text in texts for line in ("", escape_line_start(text))]
+
+
+def _is_caption(cells: Sequence[Sequence[str]]) -> bool:
+    return len(cells) == 1 and all(kind(cell) in ("text", "empty") for cell in cells[0])

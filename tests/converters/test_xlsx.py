@@ -116,6 +116,29 @@ def test_a_title_merged_over_the_whole_width_is_written_once():
     assert convert(book).markdown.count("Sales 2024") == 1
 
 
+def test_a_figure_merged_over_columns_is_written_once():
+    book = one_sheet(["Item", "Total", None, None], ["Rent", 2336, None, None], ["Food", 5, 6, 7])
+    book.active.merge_cells("B2:D2")
+    assert "| Rent | 2336 |  |  |" in lines(book)
+
+
+def test_a_row_of_labels_above_a_table_is_its_caption():
+    book = one_sheet(["FULL RATE", "MARRIED"], [], ["Year", 2022, 2023], ["Rate", 5, 6])
+    assert lines(book)[2:5] == ["FULL RATE · MARRIED", "", "| Year | 2022 | 2023 |"]
+
+
+def test_a_title_that_looks_like_markup_stays_text():
+    book = one_sheet(["# No heading"], ["- no list | no table"], ["a", "b"], ["c", 1])
+    assert lines(book)[2:5] == ["\\# No heading", "", "- no list \\| no table"]
+
+
+def test_tables_that_touch_at_one_corner_are_told_apart():
+    rows = [["a", "b"], ["x", 1], ["y", 2], [None, None, None, "c", "d"], [None, None, None, 5, 6]]
+    text = convert(one_sheet(*rows, [None, None, None, 7, 8])).markdown
+    assert "| c | d |" in text
+    assert "| y | 2 |" in text
+
+
 def test_figures_without_a_header_are_not_taken_for_one():
     assert "| 1 | 2 | 3 |" in lines(one_sheet([1, 2, 3], [4, 5, 6], [7, 8, 9]))[4:]
 

@@ -39,7 +39,7 @@ def notes(package: Package, part: str) -> tuple[list[str], int]:
 
 
 def _readable(package: Package, part: str, where: re.Pattern[str]) -> Iterator[str]:
-    content = _FALLBACK.sub("", _text(package, part))
+    content = _FALLBACK.sub("", _text(package, part)).partition("plotArea")[0]  # titles of axes come after
     for area in where.finditer(content):
         for paragraph in _PARAGRAPH.finditer(area[0]):
             text = "".join(unescaped(run) for run in _RUN.findall(paragraph[1]))

@@ -23,7 +23,8 @@ def sheet_lines(sheet: Sheet, limits: Limits) -> list[str]:
                 _append(*blocks[-1], columns, block)
             else:
                 blocks.append((columns, block))
-    return [line for _, block in blocks for line in block_markdown(block)]
+    last = len(blocks) - 1
+    return [line for i, (_, block) in enumerate(blocks) for line in block_markdown(block, caption=i < last)]
 
 
 def _continues(columns: list[int], table: Block, more_columns: list[int], more: Block) -> bool:
@@ -46,7 +47,8 @@ def _append(columns: list[int], table: Block, more_columns: list[int], more: Blo
 def _fill(sheet: Sheet, max_chars: int) -> list[Area]:
     """Copies the text of each merged area into its cells; the areas that have text.
 
-    Across: only where the row has other cells too, since a label over the whole width is a title.
+    Across: only labels, since a figure in three columns would count three times, and only where the row
+    has other cells too, since a label over the whole width is a title.
     """
     by_number = {row.number: row for row in sheet.rows} if sheet.merges else {}
     used: list[Area] = []
@@ -58,7 +60,8 @@ def _fill(sheet: Sheet, max_chars: int) -> list[Area]:
             continue
         used.append(area)
         text = row.texts[row.columns.index(area[1])]
-        for r, c in _covered(area, by_number, alone=len(row.columns) == 1):
+        once = len(row.columns) == 1 or kind(text) != "text"
+        for r, c in _covered(area, by_number, once=once):
             additions.setdefault(r, {}).setdefault(c, text)
             budget -= len(text) + 3
             if budget < 0:
@@ -71,15 +74,15 @@ def _fill(sheet: Sheet, max_chars: int) -> list[Area]:
     return used
 
 
-def _covered(area: Area, rows: Mapping[int, Row], *, alone: bool) -> Iterator[tuple[int, int]]:
-    """The cells of the area beside its first one, in rows that have text."""
+def _covered(area: Area, rows: Mapping[int, Row], *, once: bool) -> Iterator[tuple[int, int]]:
+    """The cells of the area beside its first one, in rows that have text; ``once`` a row or in all."""
     top, left, height, width = area
     numbers = (
         range(top, top + height) if height <= len(rows) else sorted(set(rows) & set(range(top, top + height)))
     )
     for r in numbers:
         if r in rows:
-            for c in range(left, left + (1 if alone else width)):
+            for c in range(left, left + (1 if once else width)):
                 if (r, c) != (top, left):
                     yield r, c
 
@@ -126,11 +129,15 @@ def _joined(groups: list[list[int]], rows: list[Row]) -> list[list[int]]:
 
 
 def _apart(left: list[int], right: list[int], rows: list[Row]) -> bool:
-    """Two tables: each has two columns or more, and the right one has labels of its own."""
+    """Two tables: each has two columns or more, and the right one other rows or labels of its own."""
     if len(left) < 2 or len(right) < 2:
         return False
-    first = right[0]
-    labels = [row.texts[row.columns.index(first)] for row in rows if first in row.columns]
+    in_left = [not set(left).isdisjoint(row.columns) for row in rows]
+    in_right = [not set(right).isdisjoint(row.columns) for row in rows]
+    both = sum(a and b for a, b in zip(in_left, in_right, strict=True))
+    if both * 2 < min(sum(in_left), sum(in_right)):
+        return True
+    labels = [row.texts[row.columns.index(right[0])] for row in rows if right[0] in row.columns]
     texts = sum(1 for label in labels if kind(label) == "text")
     return texts * 2 > len(labels) and len(labels) > 1
 

@@ -98,6 +98,10 @@ def renderer(code: str, *, date1904: bool = False) -> Render | None:
     if not numeric or all(s.general and not (s.prefix or s.suffix) for s in numeric):
         return None
 
+    if len(numeric) == 1 and not numeric[0].condition:
+        only = numeric[0]
+        return lambda value: _shown(only, value).strip() or general(value)
+
     def render(value: float) -> str:
         section, signed = _choose(numeric, value)
         shown = _shown(section, value if signed else abs(value))
@@ -218,7 +222,7 @@ def _shown(section: _Section, value: float) -> str:
         body = _scientific(abs(value), section)
     else:
         body = _fixed(abs(value), section)
-    if not any(char in "123456789" for char in body):
+    if sign and not body.strip("0.,E+-"):  # what rounds to nothing has no sign
         sign = ""
     return f"{sign}{section.prefix}{body}{section.suffix}"
 
