@@ -27,6 +27,15 @@ from chunk_assets.pipeline.reports import (
     StageReport,
 )
 from chunk_assets.pipeline.run import all_batches, run_batch, run_sources
+from chunk_assets.pipeline.versions import (
+    VersionInfo,
+    create_version,
+    drop_version,
+    promote,
+    rollback,
+    version_catalog,
+    versions,
+)
 from chunk_assets.storage.layout import Batch
 
 __all__ = [
@@ -41,17 +50,24 @@ __all__ = [
     "RunReport",
     "Session",
     "StageReport",
+    "VersionInfo",
     "all_batches",
     "batch_tables",
+    "create_version",
     "deletions_within_bounds",
+    "drop_version",
     "open_batch",
+    "promote",
     "prune",
     "publish",
     "published_intact",
+    "rollback",
     "run_batch",
     "run_sources",
     "stage_chunks",
     "stage_embeddings",
     "stage_markdown",
     "stage_raw",
+    "version_catalog",
+    "versions",
 ]

@@ -257,16 +257,27 @@ class BatchContext:
         return embeddings_schema(self.recipe.card, self.recipe.model_fingerprint)
 
     @property
-    def is_current(self) -> bool:
-        """Whether listing, recipe and published files are those of the last complete run."""
-        state = self.state
+    def is_complete(self) -> bool:
+        """Whether listing, recipe and published files are those of the last run that published."""
         if self.manifest is None:
             return not self.documents
         return (
             self.manifest.recipe == self.recipe.digest
-            and state.listing_digest == self.listing_digest
+            and self.state.listing_digest == self.listing_digest
             and not self.damaged
-            and not (self.options.retry_parked and state.attempts)
+        )
+
+    @property
+    def is_current(self) -> bool:
+        """Whether there is nothing to do: complete, and no failed document is to be tried again."""
+        return self.is_complete and not self.due
+
+    @property
+    def due(self) -> bool:
+        """Whether some document that failed is to be tried again by the next run."""
+        most = self.catalog.retry_rule(self.batch.source).max_attempts
+        return any(
+            attempts.count < most or self.options.retry_parked for attempts in self.state.attempts.values()
         )
 
     def forget(self) -> None:

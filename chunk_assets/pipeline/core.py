@@ -160,13 +160,11 @@ def _remember(context: BatchContext, manifest: Manifest) -> None:
     state = context.state
     paths = {table: context.layout.table_file(table, context.batch) for table in manifest.files}
     state.stamps = {table: stamp for table, path in paths.items() if (stamp := stamp_of(path))}
-    rule = context.catalog.retry_rule(context.batch.source)
-    due = any(attempts.count < rule.max_attempts for attempts in state.attempts.values())
     stale = any(
         d.version != getattr(state.documents.get(d.document_id), "version", d.version)
         for d in context.documents
     )
-    state.listing_digest = "" if due or stale else context.listing_digest
+    state.listing_digest = "" if stale else context.listing_digest
     context.save()
     if not context.documents:
         context.layout.state_file(context.batch).unlink(missing_ok=True)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from chunk_assets.errors import LockHeld
 from chunk_assets.records import EMBEDDINGS
 from chunk_assets.storage.commit import load_manifest, published_batches
-from chunk_assets.storage.layout import Layout
+from chunk_assets.storage.layout import Layout, layouts
 from chunk_assets.storage.locks import share
 from chunk_assets.storage.tables import read_table
 from chunk_assets.storage.vector_blocks import blocks_of
@@ -44,10 +44,9 @@ def prune(home: str | Path, *, dry_run: bool = False) -> PruneReport:
     """
     layout = Layout(Path(home))
     with share(layout.vectors_lock, "the vector store", alone=True):
-        referenced = set(_referenced(layouts(layout)))
-        return PruneReport(
-            {folder.name: _prune(folder, referenced, dry_run) for folder in stores_of(layout.home)}
-        )
+        referenced = _referenced(layouts(layout.home))
+        folders = stores_of(layout.home)
+        return PruneReport({f.name: _prune(f, referenced.get(f.name, set()), dry_run) for f in folders})
 
 
 def prune_when_worth_it(home: Path) -> PruneReport | None:
@@ -57,7 +56,7 @@ def prune_when_worth_it(home: Path) -> PruneReport | None:
         return None
     rows = sum(
         manifest.files[EMBEDDINGS].rows
-        for layout in layouts(Layout(home))
+        for layout in layouts(home)
         for batch in published_batches(layout)
         if (manifest := load_manifest(layout, batch)) is not None and EMBEDDINGS in manifest.files
     )
@@ -69,20 +68,17 @@ def prune_when_worth_it(home: Path) -> PruneReport | None:
         return None
 
 
-def layouts(layout: Layout) -> Iterator[Layout]:
-    """The published version of a home, and those beside it."""
-    yield Layout(layout.home)
-    folder = layout.home / "versions"
-    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-        if path.is_dir():
-            yield Layout(layout.home, path.name)
-
-
-def _referenced(all_layouts: Iterable[Layout]) -> Iterator[bytes]:
+def _referenced(all_layouts: Iterable[Layout]) -> dict[str, set[bytes]]:
+    """Keys in use by model fingerprint."""
+    found: dict[str, set[bytes]] = {}
     for layout in all_layouts:
         for batch in published_batches(layout):
+            manifest = load_manifest(layout, batch)
             rows = read_table(layout.table_file(EMBEDDINGS, batch), ["input_sha256"])
-            yield from map(bytes.fromhex, rows["input_sha256"].to_pylist() if rows is not None else ())
+            if manifest is not None and rows is not None:
+                keys = map(bytes.fromhex, rows["input_sha256"].to_pylist())
+                found.setdefault(manifest.model_fingerprint, set()).update(keys)
+    return found
 
 
 def _prune(folder: Path, referenced: set[bytes], dry_run: bool) -> Pruned:

@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -125,3 +126,12 @@ class Layout:
     def state_file(self, batch: Batch) -> Path:
         """The state of a batch."""
         return self.state / f"{batch.hive}.json"
+
+
+def layouts(home: Path) -> Iterator[Layout]:
+    """The published version of a home, and those beside it."""
+    yield Layout(home)
+    folder = home / "versions"
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if path.is_dir():
+            yield Layout(home, path.name)
