@@ -136,6 +136,8 @@ def _ends_plainly(
     plain = (two | three) & ~numeral & ~_is_suspect(back, two)
     year = np.logical_and.reduce([(kinds[marks - distance] & _DIGIT) != 0 for distance in (1, 2, 3, 4)])
     plain |= year | (back[0] == ord(")")) | (back[0] == ord("%"))
+    # Text with blanks around marks; ". ." may be an ellipsis.
+    plain |= space[0] & ((kinds[marks - 2] & (_LETTER | _DIGIT)) != 0)
     result: NDArray[np.bool_] = plain & ((points[marks] == _STOP) | (points[marks] == _ASK))
     return result
 

@@ -29,6 +29,7 @@ _BLOCK = 131_072
 # Characters shared by neighbouring blocks, so that the fast look sees both sides of every mark.
 _MARGIN = 8
 BLANK_LINE = re.compile(r"\n[ \t\r\x0b\x0c]*\n\s*")
+_LIST_OPENERS = frozenset("0123456789abcdefgh•⁃‣ \t\n")
 _LIST_HEAD = re.compile(r"\s*([•⁃‣]?)\s*(?:(\d{1,2})|([a-h]))(\.\)|\.|\))\s")
 _LAST_WORD = re.compile(r"([^\W_]+)\s*\Z")
 _SAMPLE = 65_536
@@ -152,7 +153,7 @@ def _listed(text: str, paragraphs: list[int]) -> list[int]:
     """Starts of the items of lists that run on in one paragraph: ``1. Open it 2. Read it``."""
     found: list[int] = []
     for begin, end in zip(paragraphs, [*paragraphs[1:], len(text)], strict=True):
-        if head := _LIST_HEAD.match(text, begin, min(end, begin + 16)):
+        if text[begin : begin + 1] in _LIST_OPENERS and (head := _LIST_HEAD.match(text, begin, end)):
             found.extend(_items(text, head, end))
     return found
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from chunk_assets.text.tokens.borders import Borders
+    from chunk_assets.text.tokens.memory import Memory
 
 # Spans up to this are counted outright.
 _SHORT = 32
@@ -46,7 +47,7 @@ class Rules:
 
     borders: Borders
     limit: int
-    part: Callable[[str], int]
+    part: Memory
     piece_ends: Callable[[str], NDArray[np.int32]]
 
 

@@ -21,6 +21,11 @@ class Memory:
         self._count = count
         self._known: dict[str, int] = {}
 
+    def many(self, texts: list[str]) -> list[int]:
+        """The counts of ``texts``; one look each for those that are known."""
+        found = [self._known.get(text) for text in texts]
+        return [self(text) if count is None else count for text, count in zip(texts, found, strict=True)]
+
     def __call__(self, text: str) -> int:
         """The count of ``text``, remembered or new."""
         known = self._known.get(text)

@@ -39,11 +39,7 @@ def heads(text: str, offsets: NDArray[np.int64], rules: Rules) -> Found:
         first[batch] = np.where(masks.any(axis=1), at + masks.argmax(axis=1), -1)
     for slow in np.flatnonzero(first < 0).tolist():
         first[slow] = _first(text, int(offsets[slow]), rules)
-    part = rules.part
-    spans = zip(offsets.tolist(), first.tolist(), strict=True)
-    end = len(text)
-    head = [part(text[a:b]) if a < b <= end else 0 for a, b in spans]
-    return first, np.array(head, dtype=np.int64)
+    return first, _between(text, offsets, first, (first > offsets) & (first <= len(text)), rules)
 
 
 def tails(text: str, offsets: NDArray[np.int64], rules: Rules, runs: NDArray[np.int64]) -> Found:
@@ -61,10 +57,18 @@ def tails(text: str, offsets: NDArray[np.int64], rules: Rules, runs: NDArray[np.
         last[batch] = np.where(masks.any(axis=1), at - masks.argmax(axis=1), -2)
     for slow in np.flatnonzero(last == -2).tolist():
         last[slow] = _last(text, int(offsets[slow]), rules, runs)
-    part = rules.part
-    spans = zip(last.tolist(), offsets.tolist(), strict=True)
-    tail = [part(text[a:b]) if 0 <= a < b else 0 for a, b in spans]
-    return last, np.array(tail, dtype=np.int64)
+    return last, _between(text, last, offsets, (last >= 0) & (last < offsets), rules)
+
+
+def _between(
+    text: str, starts: NDArray[np.int64], ends: NDArray[np.int64], where: NDArray[np.bool_], rules: Rules
+) -> NDArray[np.int64]:
+    """Tokens of the short texts between ``starts`` and ``ends`` where asked for, else 0."""
+    counts = np.zeros(len(starts), dtype=np.int64)
+    rows = np.flatnonzero(where)
+    spans = zip(starts[rows].tolist(), ends[rows].tolist(), strict=True)
+    counts[rows] = rules.part.many([text[a:b] for a, b in spans])
+    return counts
 
 
 def _batches(where: NDArray[np.int64]) -> list[NDArray[np.int64]]:
