@@ -18,7 +18,7 @@ DAY_SECONDS = 86_400
 @home_options
 def command(out: Output, dry_run: bool, runs: bool, reap: bool) -> int:
     """Drop vectors that no published chunk needs, and runs but each batch's newest."""
-    from chunk_assets.pipeline.prune import prune
+    from chunk_assets.pipeline.pruning import prune
 
     catalog = out.catalog()
     report = prune(catalog.home, dry_run=dry_run)

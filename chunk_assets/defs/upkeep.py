@@ -11,7 +11,7 @@ from chunk_assets.defs.pruning import prune_runs, reap_runs
 from chunk_assets.defs.session import options_from
 from chunk_assets.errors import LockHeld
 from chunk_assets.pipeline import Batch, Session, all_batches
-from chunk_assets.pipeline.prune import prune
+from chunk_assets.pipeline.pruning import prune
 from chunk_assets.plan import make_plan
 from chunk_assets.verify import verify
 

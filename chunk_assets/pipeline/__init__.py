@@ -17,7 +17,7 @@ from chunk_assets.pipeline.context import BatchContext, RunOptions, Session, ope
 from chunk_assets.pipeline.core import publish, stage_chunks, stage_embeddings, stage_markdown, stage_raw
 from chunk_assets.pipeline.evidence import batch_tables, published_intact
 from chunk_assets.pipeline.guard import deletions_within_bounds
-from chunk_assets.pipeline.prune import PruneReport, prune
+from chunk_assets.pipeline.pruning import PruneReport, prune
 from chunk_assets.pipeline.reports import (
     BatchReport,
     FailedDocument,

@@ -135,10 +135,10 @@ class Conversions:
             finished = next(answers)
             self.worked += 1
             self.peak_mb = max(self.peak_mb, finished.peak_mb)
-            yield self._document(row, _prepared(finished))
             done += row["size_bytes"]
             self.bytes = done
             self.context.tell(MARKDOWN_DOCUMENTS, done, total, "bytes")
+            yield self._document(row, _prepared(finished))
 
     def _task(self, row: dict[str, Any]) -> Task:
         listed = self.context.by_id[row["document_id"]]

@@ -11,7 +11,7 @@ from chunk_assets.pipeline.context import BatchContext, RunOptions, Session
 from chunk_assets.pipeline.core import publish, stage_chunks, stage_embeddings, stage_markdown, stage_raw
 from chunk_assets.pipeline.evidence import batch_tables, published_intact
 from chunk_assets.pipeline.guard import failed_guard
-from chunk_assets.pipeline.prune import prune_when_worth_it
+from chunk_assets.pipeline.pruning import prune_when_worth_it
 from chunk_assets.pipeline.reports import BatchReport, RunReport, StageReport
 from chunk_assets.records import CHUNKS, EMBEDDINGS, MARKDOWN_DOCUMENTS, RAW_DOCUMENTS, Outcome
 from chunk_assets.storage.commit import published_batches

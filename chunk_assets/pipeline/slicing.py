@@ -122,8 +122,8 @@ class Slicing:
             (row,) = next(stream.take(1)).to_pylist()
             spans = self.context.recipe.chunk(row["markdown"], wanted.strategy)
             self.worked.append(wanted.document_id)
-            yield chunks_of(wanted, spans, tuple(Page(**page) for page in row["pages"]))
             self.context.tell(CHUNKS, number, len(fresh), "documents")
+            yield chunks_of(wanted, spans, tuple(Page(**page) for page in row["pages"]))
 
 
 def chunks_of(wanted: Wanted, spans: list[ChunkSpan], pages: tuple[Page, ...]) -> list[Chunk]:
