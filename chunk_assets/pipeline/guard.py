@@ -36,13 +36,16 @@ def deletions_within_bounds(session: Session, source: str) -> Outcome:
     gone = known.keys() - here
     fresh = {document.version for document in listing.documents if document.document_id not in known}
     missing = sorted(name for name in gone if not known[name] or known[name] not in fresh)
-    problem = _problem(session, listing, len(known), len(missing)) if missing else ""
+    confirmed = session.options.allow_deletions or not missing
+    problem = "" if confirmed else _problem(session, listing, len(known), len(missing))
     return Outcome(
         name=CHECK_NAME,
         table=RAW_DOCUMENTS,
         passed=not problem,
         severity="error",
-        summary=problem or f"{len(missing)} of {len(known)} documents of {source} are gone, within bounds",
+        summary=problem
+        or f"{len(missing)} of {len(known)} documents of {source} are gone, within bounds"
+        f"{' or confirmed' if session.options.allow_deletions else ''}",
         counts={"published": len(known), "missing": len(missing)},
         examples=tuple({"document_id": n, "page": "", "what": "not listed any more"} for n in missing[:10])
         if problem

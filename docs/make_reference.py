@@ -1,0 +1,190 @@
+"""Writes ``docs/reference.md`` from the code: every command, setting, strategy, policy, check and embedder.
+
+Run it after a change: ``python docs/make_reference.py``. A test fails when the page is not what it writes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+from pydantic import BaseModel
+from pydantic_core import PydanticUndefined
+
+from chunk_assets.catalog import models
+from chunk_assets.checks import CHECKS
+from chunk_assets.cli import COMMANDS
+from chunk_assets.converters.base import Limits
+from chunk_assets.defs.asset_checks import GUARD_CHECK, GUARD_PROMISE, INTACT, INTACT_PROMISE
+from chunk_assets.embedders import EMBEDDERS, plugin
+from chunk_assets.policy import BUILT_IN
+from chunk_assets.records import DOCUMENT_STATUSES
+from chunk_assets.strategies import STRATEGIES
+
+PAGE = Path(__file__).with_name("reference.md")
+GROUPS = (
+    ("The catalog", models.Catalog),
+    ("A source", models.Source),
+    ("slice", models.Slices),
+    ("limits", Limits),
+    ("deletion_guard", models.DeletionGuard),
+    ("retries", models.Retries),
+    ("schedule", models.Schedule),
+    ("freshness", models.Freshness),
+    ("alerts", models.Alerts),
+    ("operation", models.Operation),
+    ("vector_indexes", models.VectorIndex),
+)
+
+
+def reference() -> str:
+    """The whole page."""
+    parts = ["# Reference", "Written from the code by `docs/make_reference.py`; don't edit it by hand."]
+    for section in (_commands, _settings, _strategies, _policies, _embedders, _checks, _statuses):
+        parts.extend(section())
+    return "\n\n".join(parts) + "\n"
+
+
+def _table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
+    lines += [
+        "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in row) + " |" for row in rows
+    ]
+    return "\n".join(lines)
+
+
+def _commands() -> Iterator[str]:
+    yield "## Commands"
+    yield (
+        "Every command takes `--home` (default `data`, or the environment variable `CHUNK_ASSETS_HOME`), "
+        "`--json` and `--quiet`. Exit codes: 0 all well; 1 some documents failed or a check failed; 2 bad usage or "
+        "configuration; 3 another run holds the lock."
+    )
+    for name, what in COMMANDS.items():
+        command: click.Command = importlib.import_module(f"chunk_assets.cli.{name}").command
+        yield f"### `chunk-assets {name}`\n\n{what[0].upper()}{what[1:]}."
+        commands = command.commands.items() if isinstance(command, click.Group) else [("", command)]
+        for sub, item in commands:
+            rows = [row for parameter in item.params if (row := _parameter(parameter))]
+            if rows:
+                yield (f"`{name} {sub}`\n\n" if sub else "") + _table(("argument or option", "what"), rows)
+
+
+def _parameter(parameter: click.Parameter) -> tuple[str, str] | None:
+    if isinstance(parameter, click.Argument):
+        return f"`{parameter.make_metavar(click.Context(click.Command('x')))}`", "argument"
+    if not isinstance(parameter, click.Option) or parameter.name in ("home", "as_json", "quiet"):
+        return None
+    return ", ".join(f"`{name}`" for name in parameter.opts), parameter.help or ""
+
+
+def _settings() -> Iterator[str]:
+    yield "## Settings of `sources.yaml`"
+    yield "Unknown keys are refused, with the known ones listed. Paths are relative to the file's folder."
+    for title, group in GROUPS:
+        yield f"### {title}"
+        yield inspect.cleandoc(group.__doc__ or "").split("\n\n")[0].replace("``", "`")
+        yield _table(("key", "type", "default"), list(_fields(group)))
+
+
+def _fields(group: Any) -> Iterator[tuple[str, str, str]]:
+    if dataclasses.is_dataclass(group):
+        for item in dataclasses.fields(group):
+            yield f"`{item.name}`", f"`{item.type}`", f"`{item.default!r}`"
+        return
+    for name, field in group.model_fields.items():
+        if name != "home":
+            yield f"`{name}`", f"`{_type(field.annotation)}`", _default(field)
+
+
+def _type(annotation: Any) -> str:
+    arguments = get_args(annotation)
+    if arguments and type(None) in arguments:
+        return " or ".join(_type(a) for a in arguments if a is not type(None))
+    if getattr(annotation, "__name__", "") == "Annotated" or "Annotated" in str(annotation):
+        return _type(arguments[0]) if arguments else "text"
+    if isinstance(annotation, type) and not arguments:
+        return {"str": "text"}.get(annotation.__name__, annotation.__name__)
+    return str(annotation).replace("typing.", "").replace("chunk_assets.catalog.models.", "")
+
+
+def _default(field: Any) -> str:
+    value = field.get_default(call_default_factory=True)
+    if value is PydanticUndefined or field.is_required():
+        return "required"
+    if isinstance(value, BaseModel) or dataclasses.is_dataclass(value):
+        return "see below"
+    return "none" if value is None else f"`{value!r}`"
+
+
+def _strategies() -> Iterator[str]:
+    yield "## Strategies"
+    yield "Tokens are those of the catalog's `tokenizer`; the embedder's own limit holds as well."
+    for name, strategy in STRATEGIES.items():
+        yield f"### `{name}`, version {strategy.version}\n\n{strategy.promise}"
+        rows = [(key, kind, default) for key, kind, default in _fields(strategy.parameters)]
+        yield _table(("parameter", "type", "default"), rows)
+
+
+def _policies() -> Iterator[str]:
+    yield "## Policies"
+    yield (
+        "A policy is an ordered list of rules; the first whose conditions hold decides. Built in: "
+        + ", ".join(f"`{name}`" for name in BUILT_IN)
+        + ". The environment variable `CHUNKING_FACTORY_MODE` names a policy that overrides all others."
+    )
+    for name, policy in BUILT_IN.items():
+        rows = []
+        for rule in policy.rules:
+            names = ("tags", "file_type", "document_type", "has_headings", "has_clean_paragraphs")
+            when = [f"{key}: {getattr(rule, key)}" for key in names if getattr(rule, key) not in ((), None)]
+            changed = rule.strategy.parameters.model_dump(exclude_defaults=True)
+            rows.append(
+                (
+                    "; ".join(when) or "always",
+                    rule.strategy.name,
+                    ", ".join(f"{k}={v}" for k, v in changed.items()),
+                )
+            )
+        yield f"### `{name}`\n\n" + _table(("when", "strategy", "parameters"), rows)
+
+
+def _embedders() -> Iterator[str]:
+    yield "## Embedders"
+    for name in EMBEDDERS:
+        found = plugin(name)
+        words = inspect.getdoc(importlib.import_module(type(found).__module__)) and _module_doc(
+            EMBEDDERS, name
+        )
+        yield f"### `{name}`\n\n{words}"
+        yield _table(("setting", "type", "default"), list(_fields(found.settings)))
+
+
+def _module_doc(name: str) -> str:
+    module = importlib.import_module(EMBEDDERS[name].split(":")[0])
+    return " ".join((inspect.getdoc(module) or "").split("\n\n")[0].split())
+
+
+def _checks() -> Iterator[str]:
+    yield "## Checks"
+    rows = [(f"`{c.name}`", f"`{c.table}`", c.severity, c.promise) for c in CHECKS.values()]
+    rows.insert(0, (f"`{GUARD_CHECK}`", "`raw_documents`", "error", GUARD_PROMISE))
+    rows.insert(1, (f"`{INTACT}`", "`raw_documents`", "warn", INTACT_PROMISE))
+    yield "An `error` keeps the batch from being published; a `warn` is shown and alerted."
+    yield _table(("check", "table", "severity", "promise"), rows)
+
+
+def _statuses() -> Iterator[str]:
+    yield "## Statuses of a document"
+    yield _table(
+        ("status", "what it means"), [(f"`{name}`", what) for name, what in DOCUMENT_STATUSES.items()]
+    )
+
+
+if __name__ == "__main__":
+    PAGE.write_text(reference(), encoding="utf-8")
