@@ -174,7 +174,9 @@ def _ends_at_spaced_dots(place: Place, follower: Follower, closers: str) -> bool
 
 def _word(place: Place) -> str:
     found = _WORD_BACKWARDS.match(place.before()[::-1])
-    return found.group()[::-1].lstrip(".&-'’") if found else ""
+    word = found.group()[::-1] if found else ""
+    # "grep -v" ends in an option, which is no abbreviation.
+    return "" if word.startswith("-") else word.lstrip(".&'’")
 
 
 def _ends_at_stop(place: Place, follower: Follower, closers: str) -> bool:
