@@ -24,6 +24,8 @@ from chunk_assets.records import Page
 # Non-characters, which ``clean_text`` removes from every source, so that no document can forge them.
 PAGE = "\ufdd0"
 _SPECIAL = "\ufdd1"
+# Most paragraphs: one line that needs no cleaning, composing or escaping whatsoever.
+_PLAIN = re.compile("[A-Za-z0-9(\"'“‘À-ÖØ-öø-ÿ][-A-Za-z0-9 !\"$%'(),./:;=?@^{}À-ÖØ-öø-ÿ“”‘’–—…•§°€£]*")
 _FORGED = re.compile("[\ufdd0-\ufdef]")
 
 
@@ -95,13 +97,20 @@ class Inline:
 
     def has_text(self) -> bool:
         """Whether anything but blanks and page marks was added."""
-        return any(piece.strip().strip(PAGE).strip() for piece in self._pieces)
+        for piece in self._pieces:
+            text = piece.strip()
+            if text and text.strip(PAGE).strip():
+                return True
+        return False
 
     def block(self, *, starts: bool = True) -> str:
         """The paragraph's markdown; line breaks stay, runs of blanks become one space.
 
         ``starts``: its lines start lines of the markdown, where some characters need an escape.
         """
+        plain = collapse_spaces("".join(self._pieces)).strip(" ")
+        if _PLAIN.fullmatch(plain):
+            return plain
         lines = [line.strip() for line in self._raw().split("\n")]
         text = "\n".join(line for line in lines if line)
         body = text.lstrip(PAGE + " \n")

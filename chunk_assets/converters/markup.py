@@ -19,6 +19,7 @@ _DROPPED = re.compile(f"[{_CONTROLS}\ufdd0-\ufdef]")
 _DROPPED_BUT_MARKS = re.compile(f"[{_CONTROLS}]")
 # Runs of blanks, and single ones other than a space: a lone space needs no change.
 _ODD_BLANKS = "\t\xa0\u2000-\u200a\u202f\u205f\u3000"
+_ODD_BLANK = re.compile(f"[{_ODD_BLANKS}]")
 _SPACES = re.compile(f"[ {_ODD_BLANKS}]{{2,}}|[{_ODD_BLANKS}]")
 
 
@@ -48,7 +49,11 @@ def _cleaned(text: str, dropped: re.Pattern[str]) -> str:
 
 def collapse_spaces(text: str) -> str:
     """``text`` with each run of blanks (no-break ones too, but not newlines) as one space."""
-    return _SPACES.sub(" ", text)
+    if _ODD_BLANK.search(text):
+        return _SPACES.sub(" ", text)
+    while "  " in text:
+        text = text.replace("  ", " ")
+    return text
 
 
 # -- inline escapes ------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from chunk_assets.converters.docx.numbering import Numbering
 from chunk_assets.converters.docx.runs import Fields
 from chunk_assets.converters.docx.state import Note, State
 from chunk_assets.converters.docx.styles import Styles
-from chunk_assets.converters.ooxml import SHORT, Package, Relationship, attribute, child, value
+from chunk_assets.converters.ooxml import CLARK, SHORT, Package, Relationship, attribute, child, value
 from chunk_assets.errors import DocumentFailure
 from chunk_assets.records import Converted
 
@@ -85,8 +85,7 @@ def _state(package: Package, relationships: Mapping[str, Relationship]) -> State
 def _read(package: Package, name: str, state: State) -> list[Block]:
     """The blocks of the main part; its bare text when it is nested too deeply for a tree."""
     try:
-        root = package.xml(name)
-        body = _body(root)
+        body = _body(package.xml(name))
         state.sections = _section_kinds(body)
         return [*read_blocks(body, state), *rest_of_notes(state)]
     except DocumentFailure as failure:
@@ -107,11 +106,7 @@ def _body(root: etree._Element | None) -> etree._Element:
 
 def _section_kinds(body: etree._Element) -> list[str]:
     """How each section starts, in order."""
-    return [
-        value(element, "w:type") or "nextPage"
-        for element in body.iter("{*}sectPr")
-        if SHORT[element.tag] == "w:sectPr"
-    ]
+    return [value(element, "w:type") or "nextPage" for element in body.iter(CLARK["w:sectPr"])]
 
 
 def _running(package: Package, relationships: Mapping[str, Relationship], state: State) -> dict[str, str]:

@@ -10,7 +10,7 @@ from chunk_assets.converters.blocks import PAGE, Block, Inline
 from chunk_assets.converters.docx.runs import add_children
 from chunk_assets.converters.docx.tables import table_blocks
 from chunk_assets.converters.markup import escape_inline
-from chunk_assets.converters.ooxml import SHORT, attribute, child, children, tags, value
+from chunk_assets.converters.ooxml import SHORT, attribute, child, children, leading, tags, value
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -64,7 +64,7 @@ def _read_children(parent: etree._Element, state: State, blocks: list[Block], li
             continue
         before = len(blocks)
         handler(element, state, blocks, lists)
-        if state.depth == 1 and len(blocks) > before:
+        if state.depth == 1 and len(blocks) > before and (state.pending_notes or state.held_notes):
             _place_notes(state, blocks, before)
 
 
@@ -102,7 +102,7 @@ def _foreign(_element: etree._Element, state: State, _blocks: list[Block], _list
 
 
 def _paragraph(element: etree._Element, state: State, blocks: list[Block], lists: Lists) -> None:
-    properties = children(child(element, "w:pPr"), _PROPERTIES)
+    properties = children(leading(element, "w:pPr"), _PROPERTIES)
     named = properties.get("w:pStyle")
     style = state.styles.paragraph(None if named is None else attribute(named, "val"))
     inline, state.carry = state.carry or Inline(), None

@@ -54,32 +54,42 @@ class Numbering:
             number: _abstract_id(value(element, "w:abstractNumId") or "", abstract, numbers, styles)
             for number, element in numbers.items()
         }
-        shared = {identifier: _levels(element) for identifier, element in abstract.items()}
+        self._elements = abstract, numbers
         self._levels: dict[str, Mapping[int, Level]] = {}
         self._restarts: dict[str, dict[int, int]] = {}
-        for number, element in numbers.items():
-            base = shared.get(self._abstract_of[number], {})
-            self._levels[number], self._restarts[number] = _overridden(element, base)
         self._counters: dict[str, list[int | None]] = {}
         self._used: set[tuple[str, int]] = set()
 
     def level_of_style(self, number: str, style_id: str) -> int | None:
         """The level that a paragraph style is bound to in numbering ``number``."""
-        for index, level in self._levels.get(number, {}).items():
+        for index, level in self._levels_of(number).items():
             if level.style == style_id:
                 return index
         return None
 
     def label(self, number: str, index: int) -> Label | None:
         """Counts one paragraph of numbering ``number`` at level ``index``; ``None``: not numbered."""
-        levels = self._levels.get(number)
-        if levels is None or index not in levels:
+        levels = self._levels_of(number)
+        if index not in levels:
             return None
         counters = self._count(number, index, levels)
         level = levels[index]
         if level.form == "bullet":
             return Label(level.text, bullet=True)
         return Label(_written(level, levels, counters), bullet=False)
+
+    def _levels_of(self, number: str) -> Mapping[int, Level]:
+        """The levels of a numbering, read at its first use: templates define dozens that no text uses."""
+        found = self._levels.get(number)
+        if found is None:
+            abstract, numbers = self._elements
+            base = _levels(abstract[self._abstract_of[number]]) if self._defined(number) else {}
+            found, restarts = _overridden(numbers[number], base) if number in numbers else (base, {})
+            self._levels[number], self._restarts[number] = found, restarts
+        return found
+
+    def _defined(self, number: str) -> bool:
+        return self._abstract_of.get(number) in self._elements[0]
 
     def _count(self, number: str, index: int, levels: Mapping[int, Level]) -> list[int | None]:
         counters = self._counters.setdefault(self._abstract_of[number], [None] * LEVELS)

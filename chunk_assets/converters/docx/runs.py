@@ -16,7 +16,17 @@ from chunk_assets.converters.docx.drawing import add_drawing
 from chunk_assets.converters.docx.styles import CharacterStyle
 from chunk_assets.converters.markup import code_span, link, subscript, superscript
 from chunk_assets.converters.omml import linear
-from chunk_assets.converters.ooxml import SHORT, attribute, child, children, is_on, tags, toggled, value
+from chunk_assets.converters.ooxml import (
+    SHORT,
+    attribute,
+    child,
+    children,
+    is_on,
+    leading,
+    tags,
+    toggled,
+    value,
+)
 from chunk_assets.converters.symbols import symbol, translate
 
 if TYPE_CHECKING:
@@ -27,8 +37,8 @@ if TYPE_CHECKING:
 _HYPERLINK = re.compile(r'^\s*HYPERLINK\s+(?:\\[a-z]\s+)*(?:"([^"]+)"|([^\s"\\]\S*))', re.IGNORECASE)
 _FIELD_SYMBOL = re.compile(r'^\s*SYMBOL\s+(0x[0-9A-Fa-f]+|\d+)(?:.*\\f\s+"?([^"\\]+)"?)?', re.IGNORECASE)
 _MONOSPACED = re.compile(r"courier|consolas|monaco|menlo|mono\b|lucida console|inconsolata", re.IGNORECASE)
-_RUN_PROPERTIES = tags("w:rStyle", "w:vanish", "w:vertAlign", "w:rFonts")
 _PLAIN = CharacterStyle()
+_RUN_PROPERTIES = tags("w:rStyle", "w:vanish", "w:vertAlign", "w:rFonts")
 _SHIFTS = {"superscript": superscript, "subscript": subscript}
 _CHECKBOX = {True: "☒", False: "☐"}
 
@@ -136,7 +146,7 @@ def _field_target(instruction: str) -> str:
 
 
 def _run(element: etree._Element, inline: Inline, state: State) -> None:
-    properties = children(child(element, "w:rPr"), _RUN_PROPERTIES)
+    properties = children(leading(element, "w:rPr"), _RUN_PROPERTIES)
     fonts = properties.get("w:rFonts")
     style = properties.get("w:rStyle")
     look = _PLAIN if style is None else state.styles.character(attribute(style, "val") or "")
@@ -188,7 +198,7 @@ def _in_font(text: str, fonts: etree._Element | None, state: State) -> str:
     """Characters of symbol fonts as the signs that they show; keeps whether the font is monospaced."""
     name = "" if fonts is None else attribute(fonts, "ascii") or ""
     if text.strip():
-        state.fonts.add(bool(_MONOSPACED.search(name)))
+        state.fonts.add(bool(name) and _MONOSPACED.search(name) is not None)
     return translate(text, name) if name else text
 
 
