@@ -105,20 +105,21 @@ class Snapshot:
     def rows(self, wanted: Mapping[str, str], size: int) -> Iterator[pa.Table]:
         """The rows with these ids, in table order, at most ``size`` at a time."""
         import pyarrow as pa
-        import pyarrow.compute as pc
 
         ids = pa.array(list(wanted), pa.string())
-        for batch in self._batches:
-            payload, _ = self._payload(batch)
-            payload = payload.filter(pc.is_in(payload["chunk_id"], value_set=ids))
+        for batch in self._batches if wanted else ():
+            payload, _ = self._payload(batch, ids)
             if len(payload):
                 yield from _with_vectors(payload, batch.embeddings, self.schema, size)
 
-    def _payload(self, batch: _Batch) -> tuple[pa.Table, int]:
+    def _payload(self, batch: _Batch, only: pa.Array | None = None) -> tuple[pa.Table, int]:
         """The rows of a batch without vectors, each with the digest of all that it says."""
         import pyarrow as pa
+        import pyarrow.compute as pc
 
         table = _read(batch.chunks, [*COPIED, *PLACED, *PAYLOAD_FIELDS, "tags", "metadata", "chunk_sha256"])
+        if only is not None:
+            table = table.filter(pc.is_in(table["chunk_id"], value_set=only))
         embedded = _keys(_read(batch.embeddings, ["chunk_id", "chunk_sha256"]))
         rows = [row for row in table.to_pylist() if (row["chunk_id"], row["chunk_sha256"]) in embedded]
         for row in rows:
