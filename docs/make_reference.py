@@ -61,8 +61,8 @@ def _table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
 def _commands() -> Iterator[str]:
     yield "## Commands"
     yield (
-        "Every command takes `--home` (default `data`, or the environment variable `CHUNK_ASSETS_HOME`), "
-        "`--json` and `--quiet`. Exit codes: 0 all well; 1 some documents failed or a check failed; 2 bad usage or "
+        "Every command takes `--home` (default `data`, or the variable `CHUNK_ASSETS_HOME`), "
+        "`--json` and `--quiet`. Exit codes: 0 all well; 1 a document or a check failed; 2 bad usage or "
         "configuration; 3 another run holds the lock."
     )
     for name, what in COMMANDS.items():
@@ -158,10 +158,7 @@ def _embedders() -> Iterator[str]:
     yield "## Embedders"
     for name in EMBEDDERS:
         found = plugin(name)
-        words = inspect.getdoc(importlib.import_module(type(found).__module__)) and _module_doc(
-            EMBEDDERS, name
-        )
-        yield f"### `{name}`\n\n{words}"
+        yield f"### `{name}`\n\n{_module_doc(name)}"
         yield _table(("setting", "type", "default"), list(_fields(found.settings)))
 
 

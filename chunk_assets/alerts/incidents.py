@@ -150,6 +150,11 @@ class Ledger:
         self.save()
 
 
+def ledger_file(home: str) -> Path:
+    """Where a home keeps its ledger: beside the tables, so that promoting a version leaves it alone."""
+    return Path(home, "alerts", "ledger.json")
+
+
 def due_notices(ledger: Ledger, target: str) -> list[Notice]:
     """What ``target`` has not been told yet, oldest first; an end only where it knows the beginning."""
     due = []

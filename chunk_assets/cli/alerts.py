@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from datetime import UTC, datetime
-from pathlib import Path
 
 import click
 
@@ -49,10 +48,9 @@ def test(out: Output) -> int:
 @home_options
 def listing(out: Output) -> int:
     """Show the incidents that are open."""
-    from chunk_assets.alerts import Ledger
-    from chunk_assets.storage.layout import Layout
+    from chunk_assets.alerts import Ledger, ledger_file
 
-    ledger = Ledger.load(Layout(Path(out.catalog().home)).state / "alerts.json")
+    ledger = Ledger.load(ledger_file(out.catalog().home))
     rows = [
         {
             "key": incident.key,

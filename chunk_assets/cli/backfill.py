@@ -52,7 +52,7 @@ def command(
         batches = _chosen(session, source, first, last, only)
         with open_instance(session.catalog.home) as instance:
             for ran in run_batches(session, batches, instance, job=job, tags={"chunk-assets/backfill": name}):
-                problem = str(ran.stopped or ran.crashed or "")
+                problem = str(ran.error or "")
                 rows.append(
                     {"batch": str(ran.batch), "ok": ran.success, "run": ran.run_id, "problem": problem}
                 )

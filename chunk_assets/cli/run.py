@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from chunk_assets.cli.progress import Meter, showing
 
 if TYPE_CHECKING:
     from chunk_assets.defs.runs import Ran
-    from chunk_assets.pipeline import Batch, Session
+    from chunk_assets.pipeline import Batch, BatchReport, Session
 
 GOOD = ("ok",)
 
@@ -51,11 +51,13 @@ def command(out: Output, sources: tuple[str, ...], batches: tuple[str, ...], **h
     Batches with nothing to do are left alone. Each batch is a Dagster run of the home's instance.
     """
     from chunk_assets.pipeline import Session
+    from chunk_assets.pipeline.versions import version_catalog
 
     started = time.monotonic()
     meter = Meter(0)
     with showing(meter, quiet=out.quiet) as progress:
-        session = Session(out.catalog(), _options(progress, **how))
+        catalog = version_catalog(out.home, how["version"]) if how["version"] else out.catalog()
+        session = Session(catalog, _options(progress, **how))
         with closing(session):
             summary = _run_all(session, meter, sources, tuple(map(parse_batch, batches)))
     summary.seconds["total"] = round(time.monotonic() - started, 3)
@@ -136,10 +138,10 @@ class Summary:
             "peak_mb": round(self.peak_mb, 1),
         }
 
-    def add(self, ran: Ran) -> None:
-        """Takes the figures of one run."""
+    def add(self, ran: Ran | BatchReport) -> None:
+        """Takes the figures of one batch."""
         self.runs += 1
-        for report in ran.reports:
+        for report in ran.stages:
             self.seconds[report.table] = self.seconds.get(report.table, 0.0) + report.seconds
             self.embedded += report.texts
             self.tokens += report.tokens
@@ -158,11 +160,9 @@ class Summary:
             }
             for outcome in ran.outcomes
         ]
-        if ran.stopped is not None:
-            self.stopped.append(ran.stopped)
-            self.problems.append(f"{ran.batch}: {ran.stopped}")
-        if ran.crashed:
-            self.problems.append(f"{ran.batch}: {ran.crashed}")
+        if ran.error is not None:
+            self.stopped.append(ran.error)
+            self.problems.append(f"{ran.batch}: {ran.error}")
 
 
 def _run_all(
@@ -183,14 +183,26 @@ def _run_all(
 def _run_batches(
     session: Session, todo: Sequence[Batch], sizes: dict[Batch, int], meter: Meter, summary: Summary
 ) -> None:
+    for ran in _runs(session, todo, meter):
+        meter.finish_batch(sizes[ran.batch])
+        summary.add(ran)
+        meter.failures = len(summary.problems)
+
+
+def _runs(session: Session, todo: Sequence[Batch], meter: Meter) -> Iterator[Ran | BatchReport]:
+    """Runs of the home's Dagster instance; a version built beside it is not what its assets show."""
+    if session.options.version:
+        from chunk_assets.pipeline import run_sources
+
+        for batch in todo:
+            meter.start_batch()
+            yield from run_sources(session.catalog, batches=[batch], session=session).batches
+        return
     from chunk_assets.defs.home import open_instance
     from chunk_assets.defs.runs import run_batches
 
     with open_instance(session.catalog.home) as instance:
-        for ran in run_batches(session, todo, instance, started=lambda _: meter.start_batch()):
-            meter.finish_batch(sizes[ran.batch])
-            summary.add(ran)
-            meter.failures = len(summary.problems)
+        yield from run_batches(session, todo, instance, started=lambda _: meter.start_batch())
 
 
 def _wanted(

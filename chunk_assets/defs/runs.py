@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import dagster as dg
 
 from chunk_assets.defs.arrivals import BATCH_TAG
+from chunk_assets.defs.asset_checks import blocking
 from chunk_assets.defs.build import build_definitions
 from chunk_assets.defs.jobs import job_name
 from chunk_assets.defs.partitions import partitions_of
@@ -16,21 +18,26 @@ from chunk_assets.pipeline.reports import PublishReport
 from chunk_assets.records import Outcome
 
 # Dagster's own log of a run goes to its instance; on the terminal it would drown everything else.
-SILENT = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+SILENT: dict[str, Any] = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+
+
+class Crashed(StopRun):
+    """A run failed for a reason that nobody foresaw."""
+
+    exit_code = 1
 
 
 @dataclass(slots=True)
 class Ran:
-    """What one run did. ``stopped`` is why it ended early; ``crashed`` is an error that is a bug."""
+    """What one run did. ``error`` is why it ended early: a reason of ours, or a fault that is a bug."""
 
     batch: Batch
     run_id: str = ""
     success: bool = False
-    reports: list[StageReport] = field(default_factory=list)
+    stages: list[StageReport] = field(default_factory=list)
     outcomes: list[Outcome] = field(default_factory=list)
     published: PublishReport | None = None
-    stopped: StopRun | None = None
-    crashed: str = ""
+    error: StopRun | None = None
 
 
 def run_batches(
@@ -73,14 +80,10 @@ def _run(
     run = finished[-1] if finished else None
     ran = Ran(batch, result.run_id, result.success)
     if run is not None:
-        ran.reports, ran.outcomes = run.reports, run.outcomes
-        ran.published, ran.stopped = run.published, run.stopped
-    if (
-        not result.success
-        and ran.stopped is None
-        and all(o.passed or o.severity != "error" for o in ran.outcomes)
-    ):
-        ran.crashed = _failure(result)
+        ran.stages, ran.outcomes = run.reports, run.outcomes
+        ran.published, ran.error = run.published, run.stopped
+    if not result.success and ran.error is None and not blocking(ran.outcomes):
+        ran.error = Crashed(_failure(result))
     return ran
 
 

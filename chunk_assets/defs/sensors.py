@@ -7,7 +7,7 @@ from pathlib import Path
 import dagster as dg
 from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
 
-from chunk_assets.alerts import Ledger, send_due, targets_from
+from chunk_assets.alerts import Ledger, ledger_file, send_due, targets_from
 from chunk_assets.alerts.outcomes import failing_checks
 from chunk_assets.catalog import Catalog
 from chunk_assets.defs.arrivals import look, requests
@@ -62,7 +62,7 @@ def alerts_sensor(catalog: Catalog) -> dg.SensorDefinition:
         description="One alert for each incident, one notice when it is over; deliveries are written down.",
     )
     def _alerts(context: dg.SensorEvaluationContext) -> dg.SkipReason:
-        ledger = Ledger.load(layout.state / "alerts.json")
+        ledger = Ledger.load(ledger_file(catalog.home))
         ledger.see(
             [
                 *failing_checks(layout, settings.link_base, SEVERITIES[settings.severity]),

@@ -18,7 +18,7 @@ FILE = "arrivals.json"
 
 def remember(layout: Layout, found: Look, sources: Iterable[str]) -> None:
     """Writes what a look found: since when batches wait, and which sources can't be listed."""
-    path = layout.state / FILE
+    path = layout.home / "alerts" / FILE
     before = _load(path)
     now = time.time()
     looked = set(sources)
@@ -39,7 +39,7 @@ def remember(layout: Layout, found: Look, sources: Iterable[str]) -> None:
 def late_batches(layout: Layout, catalog: Catalog) -> Iterator[Condition]:
     """A condition for each batch that has waited longer than its source promises."""
     now = time.time()
-    for key, since in _load(layout.state / FILE)["waiting"].items():
+    for key, since in _load(layout.home / "alerts" / FILE)["waiting"].items():
         source = catalog.sources.get(key.split("/")[0])
         if source is None or source.freshness is None or now - since <= source.freshness.within_hours * 3600:
             continue
@@ -58,7 +58,7 @@ def late_batches(layout: Layout, catalog: Catalog) -> Iterator[Condition]:
 
 def missing_sources(layout: Layout) -> Iterator[Condition]:
     """A condition for each source that could not be listed."""
-    for name, (since, what) in _load(layout.state / FILE)["problems"].items():
+    for name, (since, what) in _load(layout.home / "alerts" / FILE)["problems"].items():
         yield Condition(
             kind="source",
             asset=name,

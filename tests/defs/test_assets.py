@@ -199,7 +199,7 @@ def test_a_fault_is_alerted_once_and_its_recovery_once(
     ]
     assert "bad.pdf" in first["example"]
     assert first["mend"]
-    assert Ledger.load(home / "state/alerts.json").incidents == {}
+    assert Ledger.load(home / "alerts/ledger.json").incidents == {}
 
 
 def test_an_emptied_source_fails_its_guard_and_deletes_nothing(
