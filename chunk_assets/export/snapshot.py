@@ -28,6 +28,8 @@ CONTRACT = (
     "query_prefix",
     "passage_prefix",
 )
+# Goes up when the columns of an exported row change: an older collection must be made anew.
+FORMAT = "1"
 COPIED = ("chunk_id", "point_id", "document_id", "chunk_index", "text", "context", "heading_path")
 PLACED = ("page_start", "page_end", "content_kind")
 
@@ -154,7 +156,7 @@ def _facts(path: Path) -> dict[str, str]:
     import pyarrow.parquet as pq
 
     facts = {key.decode(): value.decode() for key, value in (pq.read_schema(path).metadata or {}).items()}
-    return {name: facts[name] for name in CONTRACT}
+    return {"format": FORMAT, **{name: facts[name] for name in CONTRACT}}
 
 
 def _read(path: Path, columns: list[str]) -> pa.Table:
