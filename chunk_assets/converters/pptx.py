@@ -11,7 +11,7 @@ from chunk_assets.converters.blocks import PAGE, Block, render
 from chunk_assets.converters.ooxml import SHORT, Package, Relationship, attribute
 from chunk_assets.converters.slides.shapes import Slide, slide_blocks
 from chunk_assets.errors import DocumentFailure
-from chunk_assets.records import Converted
+from chunk_assets.records import OK, Converted
 
 
 def convert(data: bytes, options: Options) -> Converted:
@@ -28,23 +28,27 @@ def convert(data: bytes, options: Options) -> Converted:
     warnings: list[str] = []
     blocks: list[Block] = []
     footers: dict[str, None] = {}
+    faults: list[str] = []
     for number, name in enumerate(names, 1):
         slide = Slide(package, name, package.relationships(name), counts)
         blocks.append(Block(PAGE))
         blocks += slide_blocks(slide)
         blocks += _notes(slide)
         footers |= dict.fromkeys(slide.footers)
+        if not slide.readable:
+            faults.append(f"slide {number} can't be read")
         if slide.hidden:
             counts["hidden_slides"] = counts.get("hidden_slides", 0) + 1
             warnings.append(f"slide {number} is hidden in the show; its text is included")
     markdown, pages = render(blocks, first_page=0)
     if not markdown:
-        raise _no_text(len(names), counts)
+        raise DocumentFailure("broken", "; ".join(faults)) if faults else _no_text(len(names), counts)
     facts = {**package.facts(), "slides": str(len(names)), **_comments(package)}
     facts |= {name: str(count) for name, count in sorted(counts.items())}
     if footers:
         facts["footer"] = " | ".join(footers)
-    return Converted(markdown, pages, facts, tuple(warnings))
+    status = "partial" if faults else OK
+    return Converted(markdown, pages, facts, tuple(warnings), status, "; ".join(faults))
 
 
 def _no_text(slides: int, counts: dict[str, int]) -> DocumentFailure:

@@ -124,6 +124,14 @@ def test_a_zip_without_a_document_is_broken():
     assert status_of(DOCX.convert, docx("", **{"word/document.xml": "<w:p>"}), Options()) == "broken"
 
 
+def test_text_before_a_fault_in_the_xml_is_kept_and_the_fault_said():
+    xml = part("document", f"<w:body>{paragraph('Kept text')}<w:p><w:r></w:body>")
+    result = DOCX.convert(docx("", **{"word/document.xml": xml}), Options())
+    assert result.markdown == "Kept text\n"
+    assert result.status == "partial"
+    assert "not well formed" in result.reason
+
+
 def test_broken_side_parts_do_not_cost_the_text():
     data = docx(paragraph("Text"), styles="<broken", numbering="", footnotes="<w:x/>")
     assert DOCX.convert(data, Options()).markdown == "Text\n"

@@ -92,6 +92,18 @@ def test_links_keep_their_address():
 def test_links_inside_the_document_are_text():
     body = paragraph(runs=f'<w:hyperlink w:anchor="_Toc1">{run("Chapter 1")}</w:hyperlink>')
     assert markdown(body) == "Chapter 1"
+    assert markdown(paragraph(runs=field(' HYPERLINK \\l "_Toc1" ', "Chapter 1"))) == "Chapter 1"
+    outside = paragraph(runs=field(' HYPERLINK "https://a.example" \\l "part" ', "there"))
+    assert markdown(outside) == "[there](https://a.example#part)"
+
+
+def test_parts_in_html_and_plain_text_are_read_and_others_named():
+    links = relations(("rId1", "aFChunk", "chunk.html", False), ("rId2", "aFChunk", "chunk.rtf", False))
+    body = paragraph("Before") + '<w:altChunk r:id="rId1"/><w:altChunk r:id="rId2"/>'
+    html = {"word/chunk.html": "<h2>Inner</h2><p>Text</p>", "word/chunk.rtf": "{\\rtf1}"}
+    result = convert(body, links=links, **html)
+    assert result.markdown == "Before\n\n## Inner\n\nText\n"
+    assert result.warnings == ("an embedded part in another format was left out: word/chunk.rtf",)
 
 
 def test_legacy_form_fields_show_their_value():

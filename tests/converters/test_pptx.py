@@ -190,3 +190,18 @@ def test_a_deck_without_text_and_a_file_that_is_no_deck(deck):
     with pytest.raises(DocumentFailure) as caught:
         PPTX.convert(zipped({"a.txt": "x"}), Options())
     assert caught.value.status == "broken"
+
+
+def test_a_broken_slide_costs_only_itself_and_is_said(deck):
+    import zipfile
+
+    add(deck, 1, "First", "Text")
+    add(deck, 1, "Second", "More")
+    stream = io.BytesIO(saved(deck))
+    with zipfile.ZipFile(stream) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    parts["ppt/slides/slide1.xml"] = b"<p:sld"
+    result = PPTX.convert(zipped(parts), Options())
+    assert result.markdown == "## Second\n\nMore\n"
+    assert (result.status, result.reason) == ("partial", "slide 1 can't be read")
+    assert [page.number for page in result.pages] == [2]

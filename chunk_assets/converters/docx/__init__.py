@@ -9,17 +9,27 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from chunk_assets.converters.archive import parse_xml
 from chunk_assets.converters.base import Converter, Options
 from chunk_assets.converters.blocks import Block, render
 from chunk_assets.converters.docx.body import read_blocks, rest_of_notes
+from chunk_assets.converters.docx.fields import Fields
 from chunk_assets.converters.docx.flat import flat_blocks
 from chunk_assets.converters.docx.numbering import Numbering
-from chunk_assets.converters.docx.runs import Fields
 from chunk_assets.converters.docx.state import Note, State
 from chunk_assets.converters.docx.styles import Styles
-from chunk_assets.converters.ooxml import CLARK, SHORT, Package, Relationship, attribute, child, value
+from chunk_assets.converters.ooxml import (
+    CLARK,
+    SHORT,
+    Package,
+    Relationship,
+    attribute,
+    child,
+    transitional,
+    value,
+)
 from chunk_assets.errors import DocumentFailure
-from chunk_assets.records import Converted
+from chunk_assets.records import OK, Converted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,7 +64,8 @@ def convert(data: bytes, options: Options) -> Converted:
     if any(page.end - page.start > _FULLEST_PAGE for page in pages):
         # Breaks that only the author set don't say where the pages between them end.
         pages = ()
-    return Converted(markdown, pages, facts, tuple(state.warnings))
+    status = "partial" if state.fault else OK
+    return Converted(markdown, pages, facts, tuple(state.warnings), status, state.fault)
 
 
 def _no_text(state: State, facts: Mapping[str, str]) -> DocumentFailure:
@@ -85,16 +96,36 @@ def _state(package: Package, relationships: Mapping[str, Relationship]) -> State
 def _read(package: Package, name: str, state: State) -> list[Block]:
     """The blocks of the main part; its bare text when it is nested too deeply for a tree."""
     try:
-        body = _body(package.xml(name))
-        state.sections = _section_kinds(body)
-        return [*read_blocks(body, state), *rest_of_notes(state)]
+        return _blocks_of(_body(package.xml(name)), state)
     except DocumentFailure as failure:
-        if failure.status != "broken" or "depth" not in failure.reason:
+        if failure.status != "broken":
             raise
+        if "depth" not in failure.reason:
+            return _salvaged(package, name, state, failure)
     except RecursionError:
         pass
     state.warn(_TOO_DEEP)
     return flat_blocks(package.read(name) or b"")
+
+
+def _blocks_of(body: etree._Element, state: State) -> list[Block]:
+    state.sections = _section_kinds(body)
+    return [*read_blocks(body, state), *rest_of_notes(state)]
+
+
+def _salvaged(package: Package, name: str, state: State, failure: DocumentFailure) -> list[Block]:
+    """What can be read of a main part that is not well formed; the failure itself when that is nothing."""
+    data = package.read(name)
+    if not data:
+        raise failure
+    try:
+        blocks = _blocks_of(_body(parse_xml(transitional(data), what=name, recover=True)), state)
+    except DocumentFailure:
+        raise failure from None
+    if not blocks:
+        raise failure
+    state.fault = f"{failure.reason}; what could be read is kept"
+    return blocks
 
 
 def _body(root: etree._Element | None) -> etree._Element:

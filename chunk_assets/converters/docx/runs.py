@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from chunk_assets.converters.blocks import Inline
 from chunk_assets.converters.docx.drawing import add_drawing
+from chunk_assets.converters.docx.fields import OpenField, field_symbol, field_target, form_value
 from chunk_assets.converters.docx.styles import CharacterStyle
 from chunk_assets.converters.markup import code_span, link, subscript, superscript
 from chunk_assets.converters.omml import linear
@@ -21,11 +21,9 @@ from chunk_assets.converters.ooxml import (
     attribute,
     child,
     children,
-    is_on,
     leading,
     tags,
     toggled,
-    value,
 )
 from chunk_assets.converters.symbols import symbol, translate
 
@@ -34,36 +32,10 @@ if TYPE_CHECKING:
 
     from chunk_assets.converters.docx.state import State
 
-_HYPERLINK = re.compile(r'^\s*HYPERLINK\s+(?:\\[a-z]\s+)*(?:"([^"]+)"|([^\s"\\]\S*))', re.IGNORECASE)
-_FIELD_SYMBOL = re.compile(r'^\s*SYMBOL\s+(0x[0-9A-Fa-f]+|\d+)(?:.*\\f\s+"?([^"\\]+)"?)?', re.IGNORECASE)
 _MONOSPACED = re.compile(r"courier|consolas|monaco|menlo|mono\b|lucida console|inconsolata", re.IGNORECASE)
 _PLAIN = CharacterStyle()
 _RUN_PROPERTIES = tags("w:rStyle", "w:vanish", "w:vertAlign", "w:rFonts")
 _SHIFTS = {"superscript": superscript, "subscript": subscript}
-_CHECKBOX = {True: "☒", False: "☐"}
-
-
-@dataclass(slots=True)
-class OpenField:
-    """A field being read: its instruction so far, and where its result starts."""
-
-    instruction: str = ""
-    in_result: bool = False
-    inline: Inline | None = None
-    mark: tuple[int, int] = (0, 0)
-    form: str = ""
-
-
-@dataclass(slots=True)
-class Fields:
-    """The open fields, outermost first; they may span paragraphs."""
-
-    stack: list[OpenField] = field(default_factory=list)
-
-    @property
-    def visible(self) -> bool:
-        """Whether text here is a result that the reader sees."""
-        return not self.stack or all(opened.in_result for opened in self.stack)
 
 
 def add_children(parent: etree._Element, inline: Inline, state: State) -> None:
@@ -114,7 +86,7 @@ def _equation(element: etree._Element, inline: Inline, state: State) -> None:
 def _simple_field(element: etree._Element, inline: Inline, state: State) -> None:
     mark = inline.mark()
     add_children(element, inline, state)
-    _wrap_link(inline, mark, _field_target(attribute(element, "instr") or ""))
+    _wrap_link(inline, mark, field_target(attribute(element, "instr") or ""))
 
 
 def _hyperlink(element: etree._Element, inline: Inline, state: State) -> None:
@@ -135,11 +107,6 @@ def _wrap_link(inline: Inline, mark: tuple[int, int], target: str) -> None:
     inline.text(before)
     inline.markdown(link(text, target))
     inline.text(after)
-
-
-def _field_target(instruction: str) -> str:
-    match = _HYPERLINK.match(instruction)
-    return (match[1] or match[2]) if match else ""
 
 
 # -- runs ----------------------------------------------------------------------------------------
@@ -246,7 +213,7 @@ def _drawing(part: etree._Element, inline: Inline, state: State) -> None:
 def _field_character(part: etree._Element, inline: Inline, state: State) -> None:
     kind, stack = attribute(part, "fldCharType"), state.fields.stack
     if kind == "begin":
-        stack.append(OpenField(form=_form_value(part)))
+        stack.append(OpenField(form=form_value(part)))
     elif kind == "separate" and stack:
         stack[-1].in_result, stack[-1].inline, stack[-1].mark = True, inline, inline.mark()
     elif kind == "end" and stack:
@@ -259,24 +226,9 @@ def _close(opened: OpenField, inline: Inline, state: State) -> None:
     if opened.form:
         inline.text(opened.form)
     elif opened.inline is inline:
-        _wrap_link(inline, opened.mark, _field_target(opened.instruction))
-    elif not opened.in_result and (match := _FIELD_SYMBOL.match(opened.instruction)):
-        inline.text(symbol(int(match[1], 0), (match[2] or "").strip()))
-
-
-def _form_value(part: etree._Element) -> str:
-    """What a legacy form field shows: its check box, or the chosen entry of its list."""
-    data = child(part, "w:ffData")
-    box = child(data, "w:checkBox")
-    if box is not None:
-        name = "w:checked" if child(box, "w:checked") is not None else "w:default"
-        return _CHECKBOX[is_on(box, name)]
-    choices = child(data, "w:ddList")
-    if choices is None:
-        return ""
-    entries = [attribute(e, "val") or "" for e in choices if SHORT[e.tag] == "w:listEntry"]
-    chosen = value(choices, "w:result") or value(choices, "w:default") or "0"
-    return entries[int(chosen)] if chosen.isdigit() and int(chosen) < len(entries) else ""
+        _wrap_link(inline, opened.mark, field_target(opened.instruction))
+    elif not opened.in_result:
+        inline.text(field_symbol(opened.instruction))
 
 
 def _instruction(part: etree._Element, _inline: Inline, state: State) -> None:

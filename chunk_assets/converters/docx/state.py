@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from lxml import etree
 
     from chunk_assets.converters.blocks import Block, Inline
+    from chunk_assets.converters.docx.fields import Fields
     from chunk_assets.converters.docx.numbering import Numbering
-    from chunk_assets.converters.docx.runs import Fields
     from chunk_assets.converters.docx.styles import Styles
     from chunk_assets.converters.ooxml import Package, Relationship
 
@@ -53,6 +53,7 @@ class State:
     break_mark: tuple[int, int] = (0, 0)
     held_notes: list[Block] = field(default_factory=list)
     depth: int = 0
+    fault: str = ""
     sections: Sequence[str] = ()
     section: int = 0
     new_page: bool = False

@@ -34,6 +34,7 @@ class Slide:
     counts: dict[str, int]
     is_notes: bool = False
     hidden: bool = False
+    readable: bool = True
     footers: list[str] = field(default_factory=list)
 
     def count(self, what: str) -> None:
@@ -44,6 +45,7 @@ class Slide:
 def slide_blocks(slide: Slide) -> list[Block]:
     """The blocks of a slide; an unreadable slide part has none."""
     root = slide.package.optional_xml(slide.name)
+    slide.readable = root is not None
     tree = child(child(root, "p:cSld"), "p:spTree")
     if root is None or tree is None:
         return []
