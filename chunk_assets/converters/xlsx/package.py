@@ -100,5 +100,7 @@ class Package:
             if given.get("TargetMode") != "External":
                 target = unescaped(given.get("Target", ""))
                 path = target if target.startswith("/") else posixpath.join(folder, target)
-                targets[given.get("Id", "")] = posixpath.normpath(path).lstrip("/")
+                targets[given.get("Id", "")] = (posixpath.normpath(path) if "./" in path else path).lstrip(
+                    "/"
+                )
         return targets

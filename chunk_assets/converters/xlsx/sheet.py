@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from operator import itemgetter
 
 from chunk_assets.converters.xlsx.cells import (
     column_letters,
@@ -38,6 +39,7 @@ _COLUMN = re.compile(r"<col\b([^>]*)/?>")
 _PLACE = re.compile(r"([A-Za-z]{1,3})\d+")
 # A number as it would be shown without a format: nothing to round, no exponent.
 _PLAIN_NUMBER = re.compile(r"-?\d{1,15}|-?(?=[\d.]{3,16}$)(?:0|[1-9]\d*)\.\d*[1-9]")
+_ANY_CONTENT = re.compile(rb"<(?:v|is|f)[ >/]")
 _TRUE = frozenset(("1", "true"))
 _MAX_COLUMN = 16_384
 # Shown numbers that are kept for the next cell with the same style and value.
@@ -89,7 +91,7 @@ class SheetReader:
         end = part.find(b"</sheetData>", at)
         end = len(part) if end < 0 else end
         sheet.hidden_columns = list(_hidden_columns(part[:at].decode("utf-8", "replace")))
-        if not _has_content(part):
+        if not _ANY_CONTENT.search(part, at, end):
             return sheet
         order = _order(part, at)
         number = -1
@@ -144,14 +146,15 @@ class SheetReader:
     ) -> tuple[list[int], list[str]]:
         """Columns and texts of a row; written flat, since it runs once for every cell."""
         if order != _USUAL:
-            r, s, t = (order.index(name) for name in _USUAL)
-            found = [(cell[r], cell[s], cell[t], cell[3], cell[4]) for cell in found]
-        shown, styles = self._shown, self._styles
+            found = list(map(itemgetter(*map(order.index, _USUAL), 3, 4), found))
+        shown, styles, strings, count = self._shown, self._styles, self._strings, len(self._strings)
         texts: list[str] = []
         add = texts.append
         for _, style, kind, value, inline in found:
             if not value:
                 add(finished_content(inline))
+            elif kind == "s" and value.isdecimal() and (index := int(value)) < count:
+                add(strings[index])
             elif kind and kind != "n":
                 add(self._text(sheet, style, kind, value))
             elif value.isdecimal() and style not in styles and len(value) < 16:
