@@ -42,7 +42,7 @@ def borders(text: str) -> list[int]:
 
 
 @given(TEXTS)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_a_cut_is_the_last_border_of_uax_29_at_or_before_the_offset(text: str) -> None:
     known = borders(text)
     for offset in range(len(text) + 1):
@@ -51,7 +51,7 @@ def test_a_cut_is_the_last_border_of_uax_29_at_or_before_the_offset(text: str) -
 
 
 @given(TEXTS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_the_next_cut_after_a_border_is_the_next_border(text: str) -> None:
     known = borders(text)
     for border, following in itertools.pairwise(known):

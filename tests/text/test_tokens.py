@@ -101,7 +101,7 @@ PIECES = st.one_of(
     st.text(max_size=4),
 )
 TEXTS = st.lists(PIECES, max_size=40).map("".join)
-SLOW = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SLOW = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @cache

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chunk_assets.text.sentences import words
-from chunk_assets.text.sentences.decisions import ALWAYS, MARKS
+from chunk_assets.text.sentences.places import ALWAYS, MARKS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

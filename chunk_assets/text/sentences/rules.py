@@ -15,7 +15,8 @@ import numpy as np
 
 from chunk_assets.text.sentences import words
 from chunk_assets.text.sentences.candidates import look
-from chunk_assets.text.sentences.decisions import Place, decide
+from chunk_assets.text.sentences.decisions import decide
+from chunk_assets.text.sentences.places import Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -77,7 +77,7 @@ class BytePairCounter:
 
     def _piece_ends(self, text: str) -> NDArray[np.int32]:
         """Character offsets at which the tokens of ``text`` end, rounded up to whole characters."""
-        ends = np.cumsum(self._lengths[self._encode(text)], dtype=np.int32)
+        ends: NDArray[np.int32] = np.cumsum(self._lengths[self._encode(text)], dtype=np.int32)
         if text.isascii():
             return ends
         data = _utf8(text)

@@ -93,7 +93,7 @@ def fastest(name: str) -> Engine:
     for build in FAST.values():
         try:
             engine = build(name)
-        except ImportError:
+        except (ImportError, OSError):  # not installed, or no temporary folder to read ranks from
             continue
         if is_right(name, engine):
             return engine
