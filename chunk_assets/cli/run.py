@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from chunk_assets.cli.common import SOME_FAILED, Output, home_options, parse_batch
-from chunk_assets.cli.progress import Meter, showing
+from chunk_assets.cli.meter import Load, Meter
+from chunk_assets.cli.progress import showing
 
 if TYPE_CHECKING:
     from chunk_assets.defs.runs import Ran
@@ -54,7 +55,7 @@ def command(out: Output, sources: tuple[str, ...], batches: tuple[str, ...], **h
     from chunk_assets.pipeline.versions import version_catalog
 
     started = time.monotonic()
-    meter = Meter(0)
+    meter = Meter()
     with showing(meter, quiet=out.quiet) as progress:
         catalog = version_catalog(out.home, how["version"]) if how["version"] else out.catalog()
         session = Session(catalog, _options(progress, **how))
@@ -172,21 +173,15 @@ def _run_all(
     wanted = _wanted(session, sources, batches, summary)
     todo = [batch for batch in wanted if not session.peek(batch.source, batch.slice).is_current]
     summary.unchanged = len(wanted) - len(todo)
-    sizes = {b: sum(d.size_bytes for d in session.documents(b.source, b.slice)) for b in todo}
-    meter.total_bytes = sum(sizes.values())
+    listed = (session.documents(batch.source, batch.slice) for batch in todo)
+    meter.expect(Load.of((d.relative_path, d.size_bytes) for d in documents) for documents in listed)
     if todo:  # a run with nothing to do never loads Dagster
-        _run_batches(session, todo, sizes, meter, summary)
+        for ran in _runs(session, todo, meter):
+            meter.finish_batch()
+            summary.add(ran)
+            meter.failures = len(summary.problems)
     _count(session, wanted, summary)
     return summary
-
-
-def _run_batches(
-    session: Session, todo: Sequence[Batch], sizes: dict[Batch, int], meter: Meter, summary: Summary
-) -> None:
-    for ran in _runs(session, todo, meter):
-        meter.finish_batch(sizes[ran.batch])
-        summary.add(ran)
-        meter.failures = len(summary.problems)
 
 
 def _runs(session: Session, todo: Sequence[Batch], meter: Meter) -> Iterator[Ran | BatchReport]:
@@ -239,6 +234,9 @@ def _show(out: Output, summary: Summary) -> None:
     failed = [(f.relative_path, f.status, f.reason) for f in summary.failures]
     if failed:
         out.table("Documents that are not whole", ("document", "status", "reason"), failed)
+    if summary.checks:
+        columns = ("asset", "check", "severity", "passed", "failed")
+        out.table("Checks", columns, _check_rows(summary.checks))
     broken = [(c["batch"], c["name"], c["severity"], c["summary"]) for c in summary.checks if not c["passed"]]
     if broken:
         out.table("Checks that failed", ("batch", "check", "severity", "what"), broken)
@@ -264,3 +262,12 @@ def _show(out: Output, summary: Summary) -> None:
 
 def _totals(summary: Summary) -> tuple[str, str, str]:
     return (f"{summary.unchanged}", f"{sum(summary.documents.values())}", f"{summary.chunks:,}")
+
+
+def _check_rows(checks: Sequence[dict[str, Any]]) -> list[tuple[str, str, str, int, int]]:
+    """One row a check, over all sources and batches, in the order of the stages."""
+    counted: dict[tuple[str, str, str], list[int]] = {}
+    for check in checks:
+        key = (check["asset"].split("/")[1], check["name"], check["severity"])
+        counted.setdefault(key, [0, 0])[0 if check["passed"] else 1] += 1
+    return [(*key, passed, failed) for key, (passed, failed) in counted.items()]
