@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pdf_building as pdf
 import pytest
 
 from chunk_assets.converters.base import Limits, Options
 from chunk_assets.converters.pdf import PDF
 from chunk_assets.errors import DocumentFailure
+from chunk_assets.records import DOCUMENT_STATUSES
 
 SENTENCE = "The borrower repays the loan in quarterly instalments."
 
@@ -87,6 +90,23 @@ def test_a_file_cut_short_still_gives_its_text_or_a_clear_status():
     data = pdf.build([pdf.text(72, 700, SENTENCE)])
     outcomes = [outcome(data[:length]) for length in range(0, len(data), 97)]
     assert all(text == SENTENCE or text in {"empty", "broken", "mismatch"} for text in outcomes), outcomes
+
+
+def test_damaged_bytes_give_text_or_a_status_and_never_another_error():
+    table = pdf.table(72, 600, [["Term", "Rate"], ["five years", "4.5"], ["ten years", "5.1"]])
+    data = pdf.build(
+        [pdf.text(72, 700, SENTENCE) + table] * 2, info="<< /Title (Loan) >>", outline=(("Loan", 0),)
+    )
+    random = Random(7)
+    for _ in range(300):
+        broken = bytearray(data)
+        for _ in range(random.choice((1, 10, 60))):
+            broken[random.randrange(len(broken))] = random.randrange(256)
+        try:
+            status = PDF.convert(bytes(broken), Options()).status
+        except DocumentFailure as error:
+            status = error.status
+        assert status in DOCUMENT_STATUSES
 
 
 def test_too_many_pages_are_too_large():

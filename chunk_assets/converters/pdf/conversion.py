@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -102,21 +102,19 @@ def _read_pages(document: Any, count: int, data: bytes, options: Options) -> _Re
     """All pages, laid out; raises ``too_large`` as soon as their letters are over the limit."""
     reading = _Reading()
     limit = options.limits.max_output_chars
-    with ExitStack() as stack:
-        other: list[Any] = []
-        for index in range(count):
-            text = _read_one(document, index, options.ocr)
-            if text is None or text.vertical:
-                if not other:
-                    other.append(stack.enter_context(second_opinion(data)))
-                text = _better(text, other[0], index)
-            if text is None:
-                reading.failed.append(index + 1)
-                text = PageText(index + 1, Box(0.0, 0.0, 1.0, 1.0), [])
-            _note(reading, text)
-            if reading.letters > limit:
-                raise _too_long(limit)
-            reading.pages.append(lay_out(text))
+    other = None
+    for index in range(count):
+        text = _read_one(document, index, options.ocr)
+        if text is None or text.vertical:
+            other = other or second_opinion(data)
+            text = _better(text, other, index)
+        if text is None:
+            reading.failed.append(index + 1)
+            text = PageText(index + 1, Box(0.0, 0.0, 1.0, 1.0), [])
+        _note(reading, text)
+        if reading.letters > limit:
+            raise _too_long(limit)
+        reading.pages.append(lay_out(text))
     return reading
 
 
@@ -156,14 +154,14 @@ def _better(text: PageText | None, other: Any, index: int) -> PageText | None:
 def _read_damaged(data: bytes, failure: DocumentFailure) -> _Reading:
     """What the second reader finds in a file that PDFium can't open; raises ``failure`` for nothing."""
     reading = _Reading(damaged=True)
-    with second_opinion(data) as other:
-        for index in range(page_count(other)):
-            text = reread(other, index)
-            if text is None:
-                reading.failed.append(index + 1)
-                text = PageText(index + 1, Box(0.0, 0.0, 1.0, 1.0), [])
-            _note(reading, text)
-            reading.pages.append(lay_out(text))
+    other = second_opinion(data)
+    for index in range(page_count(other)):
+        text = reread(other, index)
+        if text is None:
+            reading.failed.append(index + 1)
+            text = PageText(index + 1, Box(0.0, 0.0, 1.0, 1.0), [])
+        _note(reading, text)
+        reading.pages.append(lay_out(text))
     if not reading.words:
         raise failure
     return reading

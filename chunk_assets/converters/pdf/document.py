@@ -102,12 +102,20 @@ def facts_of(document: Any) -> dict[str, str]:
     """Title, author, dates (ISO 8601) and the like, as far as they are given."""
     facts = {}
     for key, name in _FACTS.items():
-        value = _plain(document.get_metadata_value(key))
+        value = _plain(_property(document, key))
         if value and name in {"created", "modified"}:
             value = _iso_date(value)
         if value:
             facts[name] = value
     return facts
+
+
+def _property(document: Any, key: str) -> str:
+    try:
+        return str(document.get_metadata_value(key))
+    except ValueError:
+        # Half a surrogate pair: a property that can't be decoded is as good as none.
+        return ""
 
 
 def _plain(text: str) -> str:

@@ -6,9 +6,8 @@ It is thirty times slower, so it is asked only when PDFium has failed.
 from __future__ import annotations
 
 import io
+import logging
 import unicodedata
-from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
 
@@ -17,20 +16,19 @@ from chunk_assets.converters.pdf.model import Box, PageText, Style, Word
 MAX_REREAD = 200
 
 
-@contextmanager
-def second_opinion(data: bytes) -> Iterator[Any]:
-    """The ``pdfplumber.PDF`` of ``data``, or None when it can't be opened either."""
+def second_opinion(data: bytes) -> Any:
+    """The ``pdfplumber.PDF`` of ``data``, or None when it can't be opened either.
+
+    It needs no closing: it holds nothing but the bytes, and closing a damaged one can fail.
+    """
     import pdfplumber
 
+    # It tells every fault of a damaged file, thousands sometimes; what counts is what it finds.
+    logging.getLogger("pdfminer").setLevel(logging.CRITICAL)
     try:
-        document = pdfplumber.open(io.BytesIO(data))
+        return pdfplumber.open(io.BytesIO(data))
     except Exception:  # noqa: BLE001 - the parser fails in many ways on damaged files; all mean "no"
-        yield None
-        return
-    try:
-        yield document
-    finally:
-        document.close()
+        return None
 
 
 def page_count(document: Any) -> int:
