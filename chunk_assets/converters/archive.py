@@ -25,7 +25,7 @@ _HARMLESS_BYTES = 20_000_000
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
 # What zipfile raises for damaged members, wrong offsets and unknown methods.
 _DAMAGE = (
-    zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError,
+    zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, RuntimeError, ValueError,
 )  # fmt: skip
 
 

@@ -118,6 +118,15 @@ def test_every_cut_of_a_document_is_broken_or_readable_never_a_crash():
         assert status_of(DOCX.convert, whole[:cut], Options()) in {"broken", "empty"}
 
 
+def test_a_directory_that_points_anywhere_is_damage():
+    whole = zipped({"a.xml": "<w>text</w>"})
+    at = whole.index(b"PK\x01\x02")
+    for offset in (1, 30, len(whole) - 3, 2**31, 2**32 - 2):
+        data = bytearray(whole)
+        data[at + 42 : at + 46] = struct.pack("<I", offset)
+        assert status_of(read_member, open_archive(bytes(data), Limits()), "a.xml", Limits()) == "broken"
+
+
 def test_a_zip_without_a_document_is_broken():
     assert status_of(DOCX.convert, zipped({"readme.txt": "x"}), Options()) == "broken"
     assert status_of(DOCX.convert, docx("", **{"word/document.xml": "<x/>"}), Options()) == "broken"
