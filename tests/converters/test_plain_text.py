@@ -83,6 +83,14 @@ def test_form_feeds_are_pages():
 
 def test_text_without_form_feeds_has_no_pages():
     assert convert("one").pages == ()
+    assert convert("one\n<PAGE>\ntwo").pages == ()
+
+
+def test_page_tags_of_text_filings_start_pages():
+    result = convert("<DOCUMENT>\n<TYPE>10-K\nCover\n<PAGE>   2\nBusiness\n")
+    assert [(p.number, result.markdown[p.start : p.end]) for p in result.pages] == [
+        (1, "\\<DOCUMENT>\n\\<TYPE>10-K\nCover\n\n"), (2, "\\<PAGE>   2\nBusiness\n"),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "status"), [("", "empty"), (" \n ", "empty"), ("\x0c\x0c", "empty")])
