@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import email.utils
 import json
+import logging
 import os
 import threading
 import time
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     import httpx
 
 Answer = TypeVar("Answer")
+
+logger = logging.getLogger(__name__)
 
 MAX_ANSWER_BYTES = 256_000_000
 MESSAGE_CHARS = 300
@@ -97,6 +100,8 @@ class Remote:
         """
         import stamina
 
+        # By default stamina tells of each retry on standard output, which belongs to results.
+        stamina.instrumentation.set_on_retry_hooks(())
         for attempt in stamina.retry_context(
             on=self._patience(stop),
             attempts=None,
@@ -118,6 +123,7 @@ class Remote:
             if not isinstance(error, Retry) or stop.is_set():
                 return False
             self.count(retries=1)
+            logger.debug("sent again: %s", error)
             if isinstance(error, Throttled):
                 return 0.0
             faults += 1

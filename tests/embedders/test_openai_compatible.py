@@ -107,6 +107,12 @@ def test_a_provider_that_enforces_its_limit_is_used_to_that_limit(remote, provid
     assert embedder.usage.throttled > 0
 
 
+def test_retries_write_nothing_to_standard_output(remote, provider, key, capfd):
+    provider.fault = lambda n, _: (429, {"Retry-After": "0.01"}, "") if n % 2 else (500, {}, "")
+    list(remote(provider, attempts=2).embed(texts(1)))
+    assert capfd.readouterr().out == ""
+
+
 def test_the_totals_are_logged(remote, provider, key, caplog):
     caplog.set_level(logging.INFO, logger="chunk_assets")
     provider.fault = lambda n, _: (429, {"Retry-After": "0.01"}, "") if n == 0 else None
