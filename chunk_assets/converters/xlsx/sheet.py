@@ -144,7 +144,7 @@ class SheetReader:
     def _fast(
         self, sheet: Sheet, found: list[tuple[str, ...]], order: tuple[str, ...]
     ) -> tuple[list[int], list[str]]:
-        """Columns and texts of a row; written flat, since it runs once for every cell."""
+        """Columns and texts of a row; written flat, since the loop runs once for every cell."""
         if order != _USUAL:
             found = list(map(itemgetter(*map(order.index, _USUAL), 3, 4), found))
         shown, styles, strings, count = self._shown, self._styles, self._strings, len(self._strings)
@@ -162,14 +162,17 @@ class SheetReader:
             else:
                 text = shown.get((style, value))
                 add(self._number(style, value) if text is None else text)
-        letters = tuple([cell[0] for cell in found])
+        return self._placed(tuple([cell[0] for cell in found]), texts)
+
+    def _placed(self, letters: tuple[str, ...], texts: list[str]) -> tuple[list[int], list[str]]:
+        """The texts that are not empty, with their columns; rows with the same columns share one list."""
         columns = self._columns.get(letters)
         if columns is None:
             columns = self._columns[letters] = [column_number(place) for place in letters]
-        if "" in texts:
-            kept = [(column, text) for column, text in zip(columns, texts, strict=True) if text]
-            return [column for column, _ in kept], [text for _, text in kept]
-        return columns, texts
+        if "" not in texts:
+            return columns, texts
+        kept = [(column, text) for column, text in zip(columns, texts, strict=True) if text]
+        return [column for column, _ in kept], [text for _, text in kept]
 
     def _text(self, sheet: Sheet, style: str, kind: str, value: str) -> str:
         """The shown text of a cell with a value."""
