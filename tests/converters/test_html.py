@@ -78,6 +78,13 @@ def test_a_footer_of_words_is_content_and_one_of_links_is_not():
     assert "Terms" not in markdown("<p>Body text here.</p><footer><a href='/t'>Terms</a></footer>")
 
 
+def test_names_that_only_resemble_page_furniture_cost_no_text():
+    html = "<div class='share-price'><a href='/q'>ACME 12.30</a></div><p>Closing prices</p>"
+    assert markdown(html) == "ACME 12.30\n\nClosing prices"
+    furniture = "<div class='social-links'><a href='/f'>Follow us</a></div><p>Closing prices</p>"
+    assert markdown(furniture) == "Closing prices"
+
+
 def test_a_page_of_nothing_but_links_is_kept():
     assert markdown("<nav><a href='/a'>Only link</a></nav>") == "Only link"
 

@@ -11,8 +11,9 @@ if TYPE_CHECKING:
 _CHROME_TAGS = {"header", "footer", "aside"}
 _CHROME_ROLES = {"banner", "contentinfo", "complementary", "menubar", "toolbar", "tablist"}
 _CHROME_NAMES = re.compile(
-    r"(?:^|[\s_-])(?:nav|navbar|navigation|menu|breadcrumbs?|sidebar|share|social|skip-?link|cookie"
-    r"|pagination|pager|toc)(?:$|[\s_-])",
+    r"(?:^|[\s_-])(?:nav|navbar|navigation|menu|breadcrumbs?|sidebar|skip-?link|pagination|pager|toc"
+    r"|share-(?:buttons?|links?|bar|tools?)|social-(?:links?|media|share|icons?)"
+    r"|cookie-(?:banner|consent|notice))(?:$|[\s_-])",
     re.IGNORECASE,
 )
 _CANDIDATES = {"div", "ul", "ol", "section", "table", "p", "span", *_CHROME_TAGS}
