@@ -57,9 +57,14 @@ def _checked(found: Strategy, parameters: dict[str, Any]) -> Parameters:
     try:
         return found.parameters(**parameters)
     except ValidationError as fault:
-        said = "; ".join(
-            ".".join(str(part) for part in one["loc"]) + (": " if one["loc"] else "") + one["msg"]
-            for one in fault.errors()
-        )
+        said = "; ".join(_told(one) for one in fault.errors())
         message = f"parameters of strategy {found.name!r} {parameters}: {said}"
         raise errors.ConfigurationError(message) from fault
+
+
+def _told(fault: Any) -> str:
+    """One complaint with its key and value where it is about a single one."""
+    message = str(fault["msg"]).removeprefix("Value error, ")
+    if not fault["loc"]:
+        return message
+    return f"{'.'.join(map(str, fault['loc']))}: {fault['input']!r}: {message}"

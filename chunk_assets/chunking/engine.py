@@ -11,7 +11,7 @@ from chunk_assets.chunking.repair import complete
 from chunk_assets.strategies import STRATEGIES
 from chunk_assets.text import sentences, tokens
 from chunk_assets.text.document import TextDocument
-from chunk_assets.text.layout import Layout, Sizes, Vocabulary
+from chunk_assets.text.layout import UNBOUNDED, Layout, Sizes, Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from chunk_assets.chunking.chosen import ChunkingStrategy
     from chunk_assets.records import ChunkSpan
 
-_UNBOUNDED = 1 << 40
 _LEAST_MODEL_TOKENS = 8
 # Tokenizers that split at white space first, so that no token and no rule goes over it.
 _ADDITIVE = frozenset({"bge-small-en-v1.5"})
@@ -77,7 +76,7 @@ class _Engine:
 
     def _sizes(self) -> Sizes:
         sizes = self.parameters.sizes()
-        return dataclasses.replace(sizes, max_tokens=sizes.max_tokens or _UNBOUNDED)
+        return dataclasses.replace(sizes, max_tokens=sizes.max_tokens or UNBOUNDED)
 
     def run(
         self, markdown: str, embed: Callable[[Sequence[str]], NDArray[np.float32]] | None

@@ -49,7 +49,7 @@ def _rising(text: str, pieces: list[Piece]) -> list[Piece]:
     covered = 0
     for piece in pieces:
         start, end = _trimmed(text, piece)
-        if end <= covered or (found and start <= found[-1].start):
+        if end <= max(start, covered) or (found and start <= found[-1].start):
             continue
         if start > covered:
             found.extend(_gap(text, covered, start))

@@ -62,7 +62,7 @@ def split(layout: Layout, parameters: Semantic) -> list[Piece]:
     """Chunks that end where the topic changes, or where the next unit would not fit."""
     similar = similarities(layout, parameters.embedder)
     limit = _limit(similar, parameters)
-    shifts = ((similar < limit) & (layout.ranks >= reasons.SENTENCE)) | (layout.ranks >= reasons.SECTION)
+    shifts = (_dips(similar, limit) & (layout.ranks >= reasons.SENTENCE)) | (layout.ranks >= reasons.SECTION)
     pieces: list[Piece] = []
     for first, last in packing.parts(layout):
         runs = packing.with_tail(layout, _groups(layout, first, last, similar, shifts))
@@ -109,6 +109,15 @@ def _limit(similar: NDArray[np.float64], parameters: Semantic) -> float:
         return parameters.threshold
     borders = np.sort(similar[1:])
     return float(borders[int(len(borders) * parameters.percentile / 100)]) if len(borders) else 0.0
+
+
+def _dips(similar: NDArray[np.float64], limit: float) -> NDArray[np.bool_]:
+    """The borders under the limit that are the lowest of those whose neighbourhoods share units."""
+    beside = REACH - 1
+    padded = np.pad(similar, beside, constant_values=np.inf)
+    lowest = np.lib.stride_tricks.sliding_window_view(padded, 2 * beside + 1).min(axis=1)
+    dips: NDArray[np.bool_] = (similar < limit) & (similar <= lowest)
+    return dips
 
 
 def _groups(

@@ -61,6 +61,7 @@ class Contexts:
         self.document = document
         self.counters = tuple(counters)
         self.budgets = tuple(bound // SHARE for bound in bounds)
+        self._names: dict[int, list[str]] = {}
         self._known: dict[tuple[int, int, tuple[int, int] | None], Context] = {}
 
     @cached_property
@@ -147,8 +148,10 @@ class Contexts:
 
     def header(self, table: int, columns: tuple[int, int] | None = None) -> list[str]:
         """The column names of a table (of ``columns``, half open), tags and pipes taken off."""
-        start, end = self.document.blocks.headers[table].tolist()
-        names = cells(self.document.markdown[start:end], self._is_html(start))
+        if table not in self._names:
+            start, end = self.document.blocks.headers[table].tolist()
+            self._names[table] = cells(self.document.markdown[start:end], self._is_html(start))
+        names = self._names[table]
         return names[slice(*columns)] if columns else names
 
     def _is_html(self, start: int) -> bool:

@@ -27,7 +27,10 @@ def as_table(text: str) -> kinds.Blocks | None:
     It is, when all records have the same number of fields, two or more, by one delimiter; a quoted
     field may hold delimiters and line ends.
     """
+    first_line = text.lstrip("\ufeff").lstrip().partition("\n")[0]
     for delimiter in _DELIMITERS:
+        if delimiter not in first_line:
+            continue
         found = list(_records(text, delimiter))
         if len(found) >= _LEAST_RECORDS and len({fields for _, _, fields in found}) == 1 and found[0][2] > 1:
             return _table([(start, end) for start, end, _ in found])

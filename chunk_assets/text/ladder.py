@@ -68,7 +68,7 @@ class Room:
         if self.max_words:
             words = self.text[start:end].split(None, self.max_words)
             end -= len(words[-1]) if len(words) > self.max_words else 0
-        return end if end > start else _next_grapheme(self.text, start, stop)
+        return end if end > start else min(stop, graphemes.next_cut(self.text, start))
 
 
 def _is_over(index: TokenIndex, start: int, end: int, most: int) -> bool:
@@ -76,13 +76,6 @@ def _is_over(index: TokenIndex, start: int, end: int, most: int) -> bool:
     if _TOKENS_PER_CHAR * (end - start) <= most:
         return False
     return end - start > _CHARS_PER_TOKEN * most or index.count(start, end) > most
-
-
-def _next_grapheme(text: str, start: int, stop: int) -> int:
-    end = start + 1
-    while end < stop and graphemes.safe_cut(text, end) < end:
-        end += 1
-    return end
 
 
 def cuts(room: Room, start: int, end: int, kind: int) -> Iterator[tuple[int, int]]:
@@ -146,7 +139,7 @@ def _shorter(text: str, start: int, at: int) -> tuple[int, int]:
 def _hard_cut(room: Room, start: int, at: int, rank: int) -> tuple[int, int]:
     """A single grapheme over a bound stays whole, unless the bound is the model's."""
     if at <= start:
-        at, rank = _next_grapheme(room.text, start, len(room.text)), reasons.GRAPHEME
+        at, rank = graphemes.next_cut(room.text, start), reasons.GRAPHEME
     if room.hard < 0:
         return at, rank
     index, most = room.bounds[room.hard]

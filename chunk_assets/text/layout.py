@@ -7,6 +7,7 @@ into chunks never meets one that does not fit.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
     from chunk_assets.text.document import TextDocument
     from chunk_assets.text.tokens import TokenIndex
+
+# A bound that nothing reaches.
+UNBOUNDED = 1 << 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,13 +163,12 @@ class Layout:
         Those are the bounds of the layout, and ``target`` tokens of text (0: none); at most
         ``most``, and ``first`` itself where it alone is over the target.
         """
-        limit = min(target, self._r[0][first]) if target else self._r[0][first]
-        most = self.measures[0].reach(first, limit, most)
         if self.sizes.max_chars:
             most = self._reach_chars(first, most)
-        for measure, room in zip(self.measures[1:], self._r[1:], strict=True):
-            if most > first:
-                most = measure.reach(first, room[first], most)
+        for measure, room in zip(self.measures, self._r, strict=True):
+            limit = min(target, room[first]) if target and measure is self.measures[0] else room[first]
+            if most > first and limit < UNBOUNDED // 2:
+                most = measure.reach(first, limit, most)
         return most
 
     def _reach_chars(self, first: int, most: int) -> int:
@@ -231,7 +234,7 @@ class Layout:
             1 if len(bounds) > 1 else -1,
         )
         found = list(ladder.cuts(room, start, end, kind))
-        if is_table:
+        if is_table and start in self.document.blocks.rows:
             self._note_columns(start, end, kind, [at for at, _ in found])
         return found
 
@@ -239,8 +242,8 @@ class Layout:
         cells = ladder.cell_starts(self.document.markdown, start, end, kind)
         borders = [*pieces, end]
         for at, stop in zip(pieces, borders[1:], strict=True):
-            first = max(0, int(np.searchsorted(cells, at, side="right")) - 1)
-            self.columns[at] = (first, max(first + 1, int(np.searchsorted(cells, stop, side="left"))))
+            first = max(0, bisect_right(cells, at) - 1)
+            self.columns[at] = (first, max(first + 1, bisect_left(cells, stop)))
 
 
 def _sentences(

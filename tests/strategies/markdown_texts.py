@@ -25,8 +25,7 @@ SENTENCES = (
     "QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo" * 3,
     "a/b/c/d.e?f=g&h=i;" * 6,
     "<|endoftext|> is plain text here.",
-    "One, two, three, four, five, six, seven, eight, nine, ten, eleven, twelve, thirteen and so on "
-    "without a stop until the very end of this long sentence about counting things in a row.",
+    "One, two, three, four, five, six, seven, eight, nine, ten, eleven and so on to the very end of it.",
 )
 
 sentences = st.sampled_from(SENTENCES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from typing import Any
 
 import numpy as np
@@ -56,7 +57,7 @@ def check_spans(markdown: str, chunks: list[ChunkSpan]) -> None:
         covered[chunk.start_char : chunk.end_char] = True
     lost = [at for at in np.flatnonzero(~covered).tolist() if not markdown[at].isspace()]
     assert not lost, f"lost {markdown[lost[0] :][:30]!r}"
-    for before, after in zip(chunks, chunks[1:], strict=False):
+    for before, after in itertools.pairwise(chunks):
         assert before.start_char < after.start_char
         assert before.end_char < after.end_char
         assert after.overlap_chars == max(0, before.end_char - after.start_char)
@@ -103,7 +104,7 @@ def check_borders(markdown: str, chunks: list[ChunkSpan]) -> None:
 
 def check_overlap(chunks: list[ChunkSpan], chosen: ChunkingStrategy) -> None:
     sizes = chosen.parameters.sizes()
-    for before, after in zip(chunks, chunks[1:], strict=False):
+    for _, after in itertools.pairwise(chunks):
         if not after.overlap_chars:
             continue
         assert sizes.overlap_tokens or sizes.overlap_chars

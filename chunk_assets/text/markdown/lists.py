@@ -24,7 +24,7 @@ class _ListWalk:
     def __init__(self, scanner: BlockScanner, line: int) -> None:
         self.scanner, self.line, self.last = scanner, line, line
         self.width = 0
-        self.in_paragraph = False
+        self.in_paragraph = self.empty = self.closed = False
         self._item(line, outer=True)
 
     def step(self) -> bool:
@@ -32,9 +32,11 @@ class _ListWalk:
         scanner, line = self.scanner, self.line
         if scanner.kind[line] == kinds.BLANK:
             self.line, self.in_paragraph = line + 1, False
+            # An item can't begin with more than one blank line: what follows is not its text.
+            self.closed = self.closed or self.empty
             return True
         if scanner.indent[line] >= self.width:
-            return self._inside(line)
+            return not self.closed and self._inside(line)
         if scanner.match(patterns.MARKER, line) and not scanner.match(patterns.THEMATIC, line):
             self._item(line, outer=True)
             return True
@@ -55,7 +57,7 @@ class _ListWalk:
 
     def _take(self, line: int) -> None:
         self.line = self.last = line
-        self.in_paragraph = True
+        self.in_paragraph, self.empty = True, False
 
     def _item(self, line: int, *, outer: bool) -> None:
         scanner = self.scanner
@@ -71,7 +73,7 @@ class _ListWalk:
             self._fence(line, fence.group(1) or fence.group(2))
         else:
             self._take(line + 1)
-            self.in_paragraph = not empty
+            self.in_paragraph, self.empty, self.closed = not empty, empty, False
 
     def _fence(self, line: int, opening: str) -> None:
         """Takes a fence inside an item; it ends with the item where it is not closed."""
