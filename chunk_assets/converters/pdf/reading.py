@@ -33,11 +33,12 @@ _SOME_PICTURE = 0.02
 
 
 class Spans(NamedTuple):
-    """Where the words are in the page's text, and on which of PDFium's lines each one stands."""
+    """Where the words are in the page's text, which of PDFium's lines each stands on, where lines end."""
 
     starts: list[int]
     ends: list[int]
     lines: list[int]
+    line_ends: list[int]
 
 
 def read_page(page: Any, number: int) -> PageText:
@@ -88,7 +89,7 @@ def _page(
     if angle:
         styles = relative(styles, angle)
     words = _words(text, spans, _boxes(flat, angle), styles)
-    page.words = _mended(_visible(words, page, drawing, angle), _spaced_lines(text))
+    page.words = _mended(_visible(words, page, drawing, angle), _spaced_lines(text, spans.line_ends))
     page.letters = len(text)
     page.doubtful = len(_UNMAPPED.findall(text))
     page.garbled = _is_garbled(text)
@@ -100,14 +101,11 @@ def _spans(text: str) -> Spans:
     found = [match.span() for match in _WORD.finditer(text)]
     starts = [start for start, _ in found]
     lines: list[int] = []
-    for line, end in enumerate(_line_ends(text)):
+    line_ends = [match.end() for match in _BREAK.finditer(text)] + [len(text)]
+    for line, end in enumerate(line_ends):
         passed = len(lines)
         lines += [line] * (bisect_left(starts, end, passed) - passed)
-    return Spans(starts, [end for _, end in found], lines)
-
-
-def _line_ends(text: str) -> list[int]:
-    return [match.end() for match in _BREAK.finditer(text)] + [len(text)]
+    return Spans(starts, [end for _, end in found], lines, line_ends)
 
 
 def _corners(text_page: int, spans: Spans) -> list[float]:
@@ -221,11 +219,11 @@ def _unseen(word: Word, page: PageText, fills: list[Box], shaded: bool) -> str:
     return flaw
 
 
-def _spaced_lines(text: str) -> set[int]:
+def _spaced_lines(text: str, line_ends: list[int]) -> set[int]:
     """Numbers of the lines with five words or more that are of three letters or fewer on average."""
     found = set()
     start = 0
-    for line, end in enumerate(_line_ends(text)):
+    for line, end in enumerate(line_ends):
         gaps = text.count(" ", start, end)
         if gaps >= 4 and end - start < 4.2 * (gaps + 1):
             found.add(line)
