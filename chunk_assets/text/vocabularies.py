@@ -106,8 +106,9 @@ def ranks(name: str) -> dict[bytes, int]:
 @functools.cache
 def token_lengths(name: str) -> NDArray[np.uint8]:
     """Bytes of each token by id: ``uint8[n]`` (the longest has 128)."""
-    lengths = np.zeros(max(ranks(name).values()) + 1, dtype=np.uint8)
-    for token, rank in ranks(name).items():
+    known = ranks(name)
+    lengths = np.zeros(max(known.values()) + 1, dtype=np.uint8)
+    for token, rank in known.items():
         lengths[rank] = len(token)
     return lengths
 

@@ -232,6 +232,9 @@ def test_stops_of_other_scripts_need_no_blank_and_particles_after_quotes_go_on()
     [
         "x" * MEGABYTE,
         "\n" * MEGABYTE,
+        " " * MEGABYTE,
+        "1. a" + " " * MEGABYTE,
+        "• 1. a" + "• " * 100_000,
         "." * MEGABYTE,
         ". " * (MEGABYTE // 2),
         ".)" * 100_000,

@@ -31,7 +31,7 @@ _BLOCK = 131_072
 _MARGIN = 8
 BLANK_LINE = re.compile(r"\n[ \t\r\x0b\x0c]*\n\s*")
 _LIST_OPENERS = frozenset("0123456789abcdefgh•⁃‣ \t\n")
-_LIST_HEAD = re.compile(r"\s*([•⁃‣]?)\s*(?:(\d{1,2})|([a-h]))(\.\)|\.|\))\s")
+_LIST_HEAD = re.compile(r"\s*(?:([•⁃‣])\s*)?(?:(\d{1,2})|([a-h]))(\.\)|\.|\))\s")
 _LAST_WORD = re.compile(r"([^\W_]+)\s*\Z")
 _SAMPLE = 65_536
 # "See Section 2. The rest" is no second item.
@@ -165,7 +165,8 @@ def _items(text: str, head: re.Match[str], end: int) -> Iterator[int]:
     while True:
         number = str(int(number) + 1) if number else None
         letter = chr(ord(letter) + 1) if letter else None
-        marker = rf"(?<=\s){bullet}\s*{number or letter}{re.escape(delimiter)}\s+(?=[\"“(]*[A-Z])"
+        lead = rf"{bullet}\s*" if bullet else ""
+        marker = rf"(?<=\s){lead}{number or letter}{re.escape(delimiter)}\s+(?=[\"“(]*[A-Z])"
         item = re.compile(marker).search(text, at, end)
         if item is None:
             return
