@@ -112,12 +112,16 @@ class Embedder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class EmbedderPlugin:
-    """One way to embed. ``load`` takes the checked settings and opens nothing heavy by itself."""
+    """One way to embed. ``load`` takes the checked settings and opens nothing heavy by itself.
+
+    A ``sparse`` one gives ``Embedded.sparse`` instead of a vector, so it can't be the only embedder.
+    """
 
     name: str
     settings: type[Settings]
     load: Callable[[Any], Embedder]
     promise: str
+    sparse: bool = False
 
 
 def ordered(results: Iterable[Embedded], count: int) -> list[Embedded]:

@@ -27,6 +27,8 @@ logger = logging.getLogger(__name__)
 MAX_ANSWER_BYTES = 256_000_000
 MESSAGE_CHARS = 300
 THROTTLED = 429
+# Throttled answers in a row, without a success, after which a pause is at least a second.
+IMPATIENT = 16
 # A wrong key, address or model: no text would fare better.
 FATAL = frozenset({401, 402, 403, 404, 405, 407})
 PASSING = frozenset({408, 409, 425})
@@ -188,9 +190,12 @@ class Remote:
     def _throttled(self, message: str, after: float | None) -> Throttled:
         with self._lock:
             self._throttles_in_a_row += 1
-            guess = min(60.0, 0.5 * 2.0 ** min(self._throttles_in_a_row, 8))
+            row = self._throttles_in_a_row
+        pause = min(60.0, 0.5 * 2.0 ** min(row, 8)) if after is None else after
+        if row > IMPATIENT:  # a provider that says "at once" each time must not be asked all the time
+            pause = max(pause, 1.0)
         self.count(throttled=1)
-        self.pacer.pause(min(guess if after is None else after, self.endpoint.patience_seconds))
+        self.pacer.pause(min(pause, self.endpoint.patience_seconds))
         return Throttled(message, after)
 
     def count(self, **amounts: float) -> None:

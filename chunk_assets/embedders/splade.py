@@ -155,4 +155,5 @@ SPLADE = EmbedderPlugin(
     SpladeSettings,
     Splade,
     "learned sparse word weights beside the dense vectors: finds exact terms and their kin",
+    sparse=True,
 )

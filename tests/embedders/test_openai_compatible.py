@@ -107,6 +107,14 @@ def test_a_provider_that_enforces_its_limit_is_used_to_that_limit(remote, provid
     assert embedder.usage.throttled > 0
 
 
+def test_a_provider_that_always_says_at_once_is_not_asked_all_the_time(remote, provider, key):
+    provider.fault = lambda n, _: (429, {"Retry-After": "0"}, "")
+    (answer,) = remote(provider, patience_seconds=2).embed(texts(1))
+    assert answer.retryable
+    assert "HTTP 429" in answer.error
+    assert len(provider.requests) < 25
+
+
 def test_retries_write_nothing_to_standard_output(remote, provider, key, capfd):
     provider.fault = lambda n, _: (429, {"Retry-After": "0.01"}, "") if n % 2 else (500, {}, "")
     list(remote(provider, attempts=2).embed(texts(1)))
