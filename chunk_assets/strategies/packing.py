@@ -40,9 +40,20 @@ def parts(layout: Layout, borders: NDArray[np.bool_] | None = None) -> list[Run]
     begins[0] = True
     front = layout.kinds == kinds.FRONT_MATTER
     begins[1:] |= front[:-1] & ~front[1:]
+    begins |= apart(layout)
     firsts = np.flatnonzero(begins)
     lasts = np.append(firsts[1:], count) - 1
     return list(zip(firsts.tolist(), lasts.tolist(), strict=True))
+
+
+def apart(layout: Layout) -> NDArray[np.bool_]:
+    """Which units begin a chunk whatever the packing: pieces of a row that was cut between cells.
+
+    The context of each names its own columns, so neither another piece nor the next row joins it.
+    """
+    found = np.isin(layout.starts, np.array(sorted(layout.columns), dtype=np.int64))
+    found[1:] |= found[:-1]
+    return found
 
 
 class Preferred:
@@ -154,7 +165,7 @@ def natural(layout: Layout, hard: NDArray[np.bool_], merge_below: int) -> list[R
     """
     target = layout.sizes.target_tokens
     runs: list[Run] = []
-    for section in _sections(layout, hard):
+    for section in _sections(layout, hard | apart(layout)):
         found: list[Run] = []
         start = section[0][0]
         for at, (_, end) in enumerate(section):
