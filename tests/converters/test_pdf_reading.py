@@ -83,6 +83,7 @@ def test_words_broken_at_a_line_end_are_joined():
         (["evidence-", "based practice"], "evidence-based practice"),
         (["pages 10-", "20 of it"], "pages 10-20 of it"),
         (["a dash -", "like this"], "a dash - like this"),
+        (["Boeing 737–", "9 airplanes"], "Boeing 737–9 airplanes"),
         (["the end—", "such as it is"], "the end—such as it is"),
         (["the Anglo-", "Saxon world"], "the Anglo-Saxon world"),
         (["中文", "文字"], "中文文字"),

@@ -76,6 +76,20 @@ def test_bullets_written_apart_from_their_texts_are_put_before_them():
     assert text == "- Design\n- Prototype\n- Validation"
 
 
+def test_an_indented_bullet_runs_on_at_the_margin_only_from_a_full_line():
+    content = pdf.text(90, 700, "\x95 Mail: the Department of Transport, Docket")
+    content += pdf.lines(
+        72,
+        687,
+        ["Operations, West Building, Ground Floor, Room", "W12-140, to be handed in by noon of that day."],
+    )
+    assert markdown(content).count("\n") == 0
+    content = pdf.text(90, 700, "\x95 Design") + pdf.lines(
+        72, 687, ["The next paragraph starts at the margin and", *BODY]
+    )
+    assert markdown(content).startswith("- Design\n\nThe next paragraph")
+
+
 def test_a_ruled_table_is_a_pipe_table_and_stands_once():
     rows = [["Segment", "2022", "2023"], ["Retail", "10.0", "11.0"], ["Total", "20.0", "21.5"]]
     text = markdown(

@@ -118,11 +118,11 @@ def _leading(lines: Sequence[Line]) -> float:
 
 
 def _right_edges(lines: Sequence[Line]) -> dict[int, float]:
-    """By left edge (points, rounded to 4), how far to the right lines of a column reach."""
+    """By ``seq``, how far to the right the lines near a line reach that start where it starts."""
     edges: dict[int, float] = {}
-    for line in lines:
-        key = round(line.x0 / 4)
-        edges[key] = max(edges.get(key, line.x1), line.x1)
+    for index, line in enumerate(lines):
+        near = lines[max(index - 3, 0) : index + 6]
+        edges[line.seq] = max([other.x1 for other in near if abs(other.x0 - line.x0) < 4])
     return edges
 
 
@@ -137,24 +137,29 @@ def _continues(block: Block, line: Line, leading: float, rights: Mapping[int, fl
         return _is_tail(block, last, line)
     if _starts_item(line) and not _is_hanging_number(last, line):
         return False
-    if has_leader(last.text):
+    if has_leader(last.text) or not _is_below(last, line, leading):
         return False
-    step = line.top - last.top
-    if step <= 0 or step > (leading * 1.3 + 0.1) * max(last.size, line.size):
-        return False
-    if line.x0 > last.x1 or line.x1 < last.x0:
-        return False
+    if block.kind == "item" and line.x0 < block.lines[0].x0 - 2:
+        # The text of an indented bullet may run on at the margin, but only if its line was full.
+        return not _ENDS.search(last.text) and rights[line.seq] - last.x1 < line.first_width + line.size
     return not _indented(block, last, line) and not _broken_off(block, last, line, rights)
+
+
+def _is_below(last: Line, line: Line, leading: float) -> bool:
+    """Whether ``line`` follows ``last`` at the usual distance and in the same column."""
+    step = line.top - last.top
+    near = 0 < step <= (leading * 1.3 + 0.1) * max(last.size, line.size)
+    return near and line.x0 <= last.x1 and line.x1 >= last.x0
 
 
 def _broken_off(block: Block, last: Line, line: Line, rights: Mapping[int, float]) -> bool:
     """Whether ``last`` ended on purpose: the next line's first word would have had room in it."""
     if line.text[:1].islower() or last.text.endswith((",", "-", "(")) or abs(last.x0 - line.x0) > 2:
         return False
-    key = round(last.x0 / 4)
-    right = max(rights.get(key + step, 0.0) for step in (-1, 0, 1))
-    right = max(right, *[item.x1 for item in block.lines], line.x1)
-    return line.first_width + 0.6 * last.size < right - last.x1
+    right = max(rights[last.seq], *[item.x1 for item in block.lines], line.x1)
+    # Ragged lines end early by chance; without a full stop the room must be clear.
+    spare = 0.6 if _ENDS.search(last.text) else 2.0
+    return line.first_width + spare * last.size < right - last.x1
 
 
 def _is_tail(block: Block, last: Line, line: Line) -> bool:

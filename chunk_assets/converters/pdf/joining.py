@@ -30,7 +30,7 @@ def join_two(first: str, second: str, known: Collection[str] = ()) -> str:
             return first[:-1] + second
         if len(first) > 1 and not first[-2].isspace() and second[0].isalnum():
             return first + second
-    if first[-1] in "—/" and len(first) > 1 and not first[-2].isspace():
+    if first[-1] in "—–/" and len(first) > 1 and not first[-2].isspace():
         return first + second
     if _CJK.match(first[-1]) and _CJK.match(second[0]):
         return first + second
