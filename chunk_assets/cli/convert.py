@@ -36,6 +36,13 @@ if TYPE_CHECKING:
 )
 @click.option("--max-seconds", type=click.FloatRange(min=0, min_open=True), help="Limit on one document.")
 @click.option("--max-memory-mb", type=click.IntRange(64), help="Limit on one document.")
+@click.option(
+    "--html-keep",
+    type=click.Choice(["all", "main"]),
+    default="all",
+    show_default=True,
+    help="All that a web page says, or its main content without navigation.",
+)
 @click.option("--ocr", is_flag=True, help="Read pages that are pictures (extra: ocr).")
 @click.option("--quiet", "-q", is_flag=True, help="Say nothing but errors.")
 @click.option("--json", "as_json", is_flag=True, help="Print a summary as one JSON object on standard error.")
@@ -78,6 +85,7 @@ def convert_files(
     max_seconds: float | None,
     max_memory_mb: int | None,
     ocr: bool,
+    html_keep: str,
 ) -> Iterator[dict[str, Any]]:
     """The JSON lines of ``files``, in their order, converted in worker processes."""
     from dataclasses import replace
@@ -89,7 +97,7 @@ def convert_files(
     limits = Limits()
     limits = replace(limits, max_seconds=max_seconds or limits.max_seconds)
     limits = replace(limits, max_memory_mb=max_memory_mb or limits.max_memory_mb)
-    options = Options(limits=limits, ocr=ocr)
+    options = Options(limits=limits, ocr=ocr, html_keep=html_keep)
     tasks = (Task(convert_source, (str(path), path.name, options)) for path in files)
     answers = convert_all(tasks, workers=workers or os.cpu_count() or 1, limits=limits)
     for path, result in zip(files, answers, strict=True):
