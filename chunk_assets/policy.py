@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 # Documents with one of these tags are worth the dearer strategy.
 HIGH_VALUE_TAGS = ("compliance", "contract", "legal", "medical")
 TABULAR = ("csv", "tsv", "xls", "xlsb", "xlsm", "xlsx", "ods")
-# File types whose converters keep the author's headings.
-STRUCTURED = ("docx", "email", "html", "markdown", "pptx")
-PROSE = ("docx", "email", "pdf", "pptx", "text")
 
 _CONDITIONS = ("tags", "file_type", "document_type", "has_headings", "has_clean_paragraphs")
 _RULE_KEYS = ("when", "strategy", "parameters")
@@ -110,24 +107,22 @@ BUILT_IN: Mapping[str, Policy] = MappingProxyType(
                 ),
             ),
             Policy(
-                "auto",
+                "auto",  # the figures behind these numbers: docs/adr/0010
                 (
                     Rule(strategy("row"), file_type=TABULAR),
-                    Rule(strategy("semantic", {"percentile": 10, "min_tokens": 64}), tags=HIGH_VALUE_TAGS),
-                    Rule(strategy("section"), has_headings=True),
                     Rule(
-                        strategy(
-                            "sentence_window", {"target_tokens": 128, "overlap_tokens": 64, "min_tokens": 32}
-                        ),
-                        has_clean_paragraphs=True,
+                        strategy("semantic", {"percentile": 20, "target_tokens": 128, "min_tokens": 32}),
+                        tags=HIGH_VALUE_TAGS,
+                    ),
+                    Rule(
+                        strategy("section", {"target_tokens": 112, "merge_below_tokens": 16}),
+                        has_headings=True,
                     ),
                     Rule(
                         strategy(
-                            "sentence_window", {"target_tokens": 128, "overlap_tokens": 64, "min_tokens": 32}
-                        ),
-                        file_type=PROSE,
+                            "sentence_window", {"target_tokens": 128, "overlap_tokens": 32, "min_tokens": 32}
+                        )
                     ),
-                    Rule(_RECURSIVE),
                 ),
             ),
             Policy("recursive_only", (Rule(_RECURSIVE),)),

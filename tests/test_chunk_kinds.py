@@ -86,7 +86,7 @@ def test_a_heading_longer_than_the_budget_drops_no_body() -> None:
 
 def test_metadata_takes_nothing_from_the_text() -> None:
     # The engine is given no metadata: what a document carries can't shrink its chunks.
-    assert len(cut("The buoy broke loose in March. Nobody saw it go. " * 4, "sentence_window", 20)) == 4
+    assert len(cut("The buoy broke loose in March. Nobody saw it go. " * 4, "sentence_window", 20)) == 3
 
 
 # overlap
@@ -94,8 +94,9 @@ def test_metadata_takes_nothing_from_the_text() -> None:
 
 def test_each_chunk_begins_with_the_last_sentence_of_the_one_before_when_it_fits() -> None:
     sentences = [f"{name} mended nets at the pier." for name in ("Anna", "Bert", "Cleo", "Dora")]
-    chunks = cut(" ".join(sentences), "sentence_window", 17, 9)
-    assert texts(chunks) == [" ".join(pair) for pair in itertools.pairwise(sentences)]
+    pairs = [" ".join(pair) for pair in itertools.pairwise(sentences)]
+    size, overlap = max(map(policy_tokens, pairs)), max(map(policy_tokens, sentences))
+    assert texts(cut(" ".join(sentences), "sentence_window", size, overlap)) == pairs
 
 
 @pytest.mark.parametrize("name", sorted(STRATEGIES))
@@ -125,8 +126,8 @@ def test_no_overlap_copies_nothing(name: str) -> None:
 
 @pytest.mark.parametrize("name", PACKERS)
 def test_overlap_and_borders_are_whole_sentences_and_numbers(name: str) -> None:
-    text = "Passengers came to 4.18 million in May, up 6% on the year. Fares rose by 12%. Fuel fell by 3.5% again."
-    ends = {found.end() for found in re.finditer(r"year\.|12%\.|again\.", text)}
+    text = "Guests came to 4.18 million in May, up 6% on the year. Fares rose by 12%. Fuel fell by 3.5%."
+    ends = {found.end() for found in re.finditer(r"year\.|12%\.|3\.5%\.", text)}
     chunks = cut(text, name, 30, 12)
     assert {chunk.end_char for chunk in chunks} <= ends
 
@@ -330,8 +331,10 @@ def test_two_runs_give_the_same_hashes(name: str) -> None:
 
 def test_a_small_edit_changes_few_chunks() -> None:
     def sections(extra: str) -> str:
-        return "\n\n".join(f"## Part {at}\n\n{extra * (at == 1)}Part {at} is about dock {at}. It has two sentences."
-                           for at in range(20))  # fmt: skip
+        parts = (
+            f"{extra * (at == 1)}Part {at} is about dock {at}. It has two sentences." for at in range(20)
+        )
+        return "\n\n".join(f"## Part {at}\n\n{part}" for at, part in enumerate(parts))
 
     before, after = (
         set(texts(cut(sections(extra), "section", 60))) for extra in ("", "A new sentence is here. ")

@@ -55,9 +55,7 @@ def expected(name: str, meta: DocumentMetadata) -> str:
             (rows, "row"),
             (high, "semantic"),
             (meta.has_headings, "section"),
-            (meta.has_clean_paragraphs, "sentence_window"),
-            (meta.file_type in {"docx", "email", "pdf", "pptx", "text"}, "sentence_window"),
-            (True, "recursive"),
+            (True, "sentence_window"),
         ],
     }
     return next(strategy for holds, strategy in tables[name] if holds)
