@@ -13,7 +13,7 @@ Until ``publish``, nothing below ``<home>/tables`` changes. Each stage may also 
 later: it takes the staged file of the stage before, and refuses with ``StopRun`` when there is none.
 """
 
-from chunk_assets.pipeline.context import BatchContext, RunOptions, Session, open_batch
+from chunk_assets.pipeline.context import BatchContext
 from chunk_assets.pipeline.core import publish, stage_chunks, stage_embeddings, stage_markdown, stage_raw
 from chunk_assets.pipeline.evidence import batch_tables, published_intact
 from chunk_assets.pipeline.guard import deletions_within_bounds
@@ -27,6 +27,7 @@ from chunk_assets.pipeline.reports import (
     StageReport,
 )
 from chunk_assets.pipeline.run import all_batches, run_batch, run_sources
+from chunk_assets.pipeline.session import RunOptions, Session, open_batch
 from chunk_assets.pipeline.versions import (
     VersionInfo,
     create_version,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -39,6 +39,7 @@ class Conversions:
     previous: list[Previous]
     worked: int = 0
     bytes: int = 0
+    fresh: list[str] = field(default_factory=list)
     peak_mb: float = 0.0
 
     @property
@@ -88,6 +89,9 @@ class Conversions:
         """Rows of ``markdown_documents`` in order of their document ids, a few at a time."""
         origins = self.origins
         fresh = [row for row, origin in zip(self.rows, origins, strict=True) if origin is None]
+        published = self.context.published_file(MARKDOWN_DOCUMENTS)
+        checked = {at for at, previous in enumerate(self.previous) if previous.path == published}
+        self.fresh = [r["document_id"] for r, o in zip(self.rows, origins, strict=True) if o not in checked]
         carried = [
             previous.stream(r["document_id"] for r, o in zip(self.rows, origins, strict=True) if o == index)
             for index, previous in enumerate(self.previous)

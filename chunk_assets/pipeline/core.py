@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 from chunk_assets.errors import StopRun
 from chunk_assets.pipeline.context import BatchContext
@@ -14,8 +15,16 @@ from chunk_assets.pipeline.previous import previous_markdown
 from chunk_assets.pipeline.reading import forget_the_gone, read_documents
 from chunk_assets.pipeline.reports import PublishReport, StageReport
 from chunk_assets.pipeline.slicing import Slicing
-from chunk_assets.pipeline.stages import begin, finish, input_of, staged_rows, unchanged
-from chunk_assets.pipeline.statuses import final_report, settle
+from chunk_assets.pipeline.stages import (
+    begin,
+    finish,
+    input_of,
+    is_settled,
+    settle_all,
+    staged_rows,
+    unchanged,
+)
+from chunk_assets.pipeline.statuses import equals_published, final_report, settle
 from chunk_assets.records import CHUNKS, EMBEDDINGS, MARKDOWN_DOCUMENTS, RAW_DOCUMENTS, TABLES, Outcome
 from chunk_assets.storage import staging
 from chunk_assets.storage.commit import Manifest, publish_files, stamp_of
@@ -35,21 +44,25 @@ def stage_raw(context: BatchContext) -> StageReport:
     if context.is_current:
         return unchanged(context, RAW_DOCUMENTS)
     started = begin(context, RAW_DOCUMENTS)
+    settled_before = context.is_settleable
     guard_source(context.session, context.batch.source)
     read_before = dict(context.state.documents)
     rows = raw_rows(read_documents(context))
     forget_the_gone(context)
     context.state.listing_digest = ""
     context.save()
+    worked = sum(read_before.get(name) is not seen for name, seen in context.state.documents.items())
+    if settled_before and equals_published(context, rows):
+        settle_all(context)
+        return replace(unchanged(context, RAW_DOCUMENTS), worked=worked)
     path = context.layout.staged_file(RAW_DOCUMENTS, context.batch)
     write_table(path, RAW_DOCUMENTS, rows, schema(RAW_DOCUMENTS))
-    worked = sum(read_before.get(name) is not seen for name, seen in context.state.documents.items())
     return finish(context, RAW_DOCUMENTS, started, made_from="", worked=worked)
 
 
 def stage_markdown(context: BatchContext) -> StageReport:
     """Converts what is new, changed or due for another attempt; carries the other rows over."""
-    if context.is_current:
+    if context.is_current or is_settled(context):
         return unchanged(context, MARKDOWN_DOCUMENTS)
     made_from = input_of(context, MARKDOWN_DOCUMENTS)
     left_over = staging.leftovers(context.layout, MARKDOWN_DOCUMENTS, context.batch)
@@ -67,13 +80,19 @@ def stage_markdown(context: BatchContext) -> StageReport:
     context.save()
     context.note_rate("converted_bytes", work.bytes, time.perf_counter() - started)
     return finish(
-        context, MARKDOWN_DOCUMENTS, started, made_from=made_from, worked=work.worked, peak_mb=work.peak_mb
+        context,
+        MARKDOWN_DOCUMENTS,
+        started,
+        made_from=made_from,
+        worked=work.worked,
+        fresh=work.fresh if previous else None,
+        peak_mb=work.peak_mb,
     )
 
 
 def stage_chunks(context: BatchContext) -> StageReport:
     """Chunks documents whose markdown, policy or payload changed; carries the other rows over."""
-    if context.is_current:
+    if context.is_current or is_settled(context):
         return unchanged(context, CHUNKS)
     made_from = input_of(context, CHUNKS)
     started = begin(context, CHUNKS)
@@ -87,7 +106,8 @@ def stage_chunks(context: BatchContext) -> StageReport:
         for portion in work.portions():
             writer.write(portion)
     context.note_rate("chunked_documents", len(work.worked), time.perf_counter() - started)
-    return finish(context, CHUNKS, started, made_from=made_from, worked=len(work.worked))
+    fresh = work.worked if work.previous else None
+    return finish(context, CHUNKS, started, made_from=made_from, worked=len(work.worked), fresh=fresh)
 
 
 def stage_embeddings(context: BatchContext) -> StageReport:
@@ -99,7 +119,7 @@ def stage_embeddings(context: BatchContext) -> StageReport:
         BudgetReached: the run's token budget would be exceeded; vectors made so far are kept.
         StopRun: the embedder is down; vectors made so far are kept.
     """
-    if context.is_current:
+    if context.is_current or is_settled(context):
         return unchanged(context, EMBEDDINGS)
     made_from = input_of(context, EMBEDDINGS)
     started = begin(context, EMBEDDINGS)
@@ -113,7 +133,8 @@ def stage_embeddings(context: BatchContext) -> StageReport:
     with TableWriter(path, EMBEDDINGS, context.embeddings_schema) as writer:
         for portion in work.portions():
             writer.write(portion)
-    report = finish(context, EMBEDDINGS, started, made_from=made_from, worked=work.texts)
+    fresh = work.missing if work.same_model else None
+    report = finish(context, EMBEDDINGS, started, made_from=made_from, worked=work.texts, fresh=fresh)
     settle(context, work)
     return final_report(context, report, work)
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from chunk_assets.embedders.base import Embedded, Embedder
-from chunk_assets.errors import BudgetReached, ChunkAssetsError, StopRun
+from chunk_assets.errors import BudgetReached
 from chunk_assets.pipeline.context import BatchContext
+from chunk_assets.pipeline.trials import Trials
 from chunk_assets.records import EMBEDDINGS
 from chunk_assets.storage.vectors import input_key
 from chunk_assets.text.contexts import embedder_text
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 KEY_COLUMNS = ("chunk_id", "point_id", "document_id", "chunk_sha256", "context", "text", "model_token_count")
-# After this many failures in a row a harmless text is tried, to tell bad texts from a model that is down.
-DOWN_AFTER = 8
-PROBE = "chunk-assets"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +117,16 @@ class Embedding:
 
     def _published_rows(self, columns: Sequence[str]) -> Iterator[pa.Table]:
         """Published embeddings, when they are of the model that is wanted."""
+        path = self.context.published_file(EMBEDDINGS)
+        if path is not None and self.same_model:
+            yield from _row_groups(path, columns)
+
+    @property
+    def same_model(self) -> bool:
+        """Whether there are published embeddings of this model: rows of theirs are not new."""
         path, manifest = self.context.published_file(EMBEDDINGS), self.context.manifest
         model = self.context.recipe.model_fingerprint
-        if path is not None and manifest is not None and manifest.model_fingerprint == model:
-            yield from _row_groups(path, columns)
+        return path is not None and manifest is not None and manifest.model_fingerprint == model
 
     def _recover(self) -> None:
         """Takes vectors that the store has lost from the published table."""
@@ -199,79 +202,6 @@ class Embedding:
             **{name: pa.array([value] * len(kept), pa.string()) for name, value in constant.items()},
         }
         return pa.table([columns[name] for name in schema.names], schema=schema)
-
-
-@dataclass
-class Trials:
-    """Asks an embedder until every text has an answer, and finds out whether the text or the model fails."""
-
-    embedder: Embedder
-    workers: int
-    failures_in_a_row: int = 0
-
-    def answers(self, texts: Sequence[str]) -> Iterator[Embedded]:
-        """One answer a text. A text that makes the embedder raise is found by halving.
-
-        Raises:
-            StopRun: as the embedder raised it, or when it fails for every text: then no text is to blame.
-        """
-        yield from self._run(list(range(len(texts))), list(texts))
-        if self.failures_in_a_row:
-            self._probe("")
-
-    def _run(self, places: list[int], texts: list[str]) -> Iterator[Embedded]:
-        answered: set[int] = set()
-        try:
-            for answer in self.embedder.embed(texts, workers=self.workers):
-                answered.add(answer.index)
-                self._count(answer)
-                yield replace(answer, index=places[answer.index])
-        except (StopRun, MemoryError):
-            raise
-        except Exception as error:  # noqa: BLE001 - whatever a model raises for one text must not end the others
-            yield from self._halved(places, texts, answered, error)
-
-    def _halved(
-        self, places: list[int], texts: list[str], answered: set[int], error: Exception
-    ) -> Iterator[Embedded]:
-        rest = [index for index in range(len(texts)) if index not in answered]
-        if len(rest) == 1:
-            failed = Embedded(places[rest[0]], None, describe(error), retryable=True)
-            self._count(failed)
-            yield failed
-            return
-        middle = len(rest) // 2
-        for half in (rest[:middle], rest[middle:]):
-            if half:
-                yield from self._run([places[i] for i in half], [texts[i] for i in half])
-
-    def _count(self, answer: Embedded) -> None:
-        if answer.vector is not None or not answer.retryable:
-            self.failures_in_a_row = 0
-            return
-        self.failures_in_a_row += 1
-        if self.failures_in_a_row % DOWN_AFTER == 0:
-            self._probe(answer.error)
-
-    def _probe(self, cause: str) -> None:
-        """Embeds a harmless text; when that fails as well, the model is down."""
-        try:
-            (answer,) = self.embedder.embed([PROBE], workers=1)
-        except StopRun:
-            raise
-        except Exception as error:  # noqa: BLE001 - the same: any fault means that it is down
-            answer = Embedded(0, None, describe(error))
-        if answer.vector is None:
-            msg = f"the embedder is down: {cause or answer.error}; finished vectors are kept, run again later"
-            raise StopRun(msg)
-
-
-def describe(error: Exception) -> str:
-    """One line for a person; messages of this package stand for themselves."""
-    lines = str(error).strip().splitlines() or [""]
-    return (
-        lines[0][:300] if isinstance(error, ChunkAssetsError) else f"{type(error).__name__}: {lines[0][:300]}"
-    )
 
 
 def _within(wanted: dict[bytes, int], budget: int | None) -> tuple[dict[bytes, int], dict[bytes, int]]:

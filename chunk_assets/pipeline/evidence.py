@@ -11,7 +11,7 @@ from chunk_assets.checks.base import WARN, BatchTables
 from chunk_assets.errors import DocumentFailure
 from chunk_assets.hashing import sha256_bytes
 from chunk_assets.pipeline.context import BatchContext
-from chunk_assets.pipeline.stages import staged_rows
+from chunk_assets.pipeline.stages import staged_rows, touched
 from chunk_assets.records import MARKDOWN_DOCUMENTS, RAW_DOCUMENTS, TABLES, ChunkSpan, Outcome
 from chunk_assets.sources import read_bytes
 from chunk_assets.storage import staging
@@ -24,26 +24,28 @@ if TYPE_CHECKING:
 INTACT = "published_files_intact"
 
 
-def batch_tables(context: BatchContext, *, published: bool = False) -> BatchTables:
+def batch_tables(context: BatchContext, *, published: bool = False, fresh_only: bool = False) -> BatchTables:
     """What the checks read: the staged tables (as far as they are staged) and the published ones.
 
     Right after ``stage_raw`` only ``raw_documents`` is in it, and so on; after ``publish``, or when there
     was nothing to do, or ``published`` is asked for, the published ones. Tables are loaded when a check
-    asks for them.
+    asks for them. ``fresh_only`` leaves out documents all of whose rows were carried over from published
+    tables: those were checked when they were made.
     """
     layout, batch = context.layout, context.batch
     under_way = [] if published else [t for t in TABLES if staging.staged(layout, t, batch) is not None]
     names = under_way or [t for t in TABLES if context.manifest is not None]
     before = [t for t in TABLES if context.published_file(t) is not None] if under_way else []
-    tables = _Lazy(context, tuple(names), published=not under_way)
+    only = touched(context) if under_way and fresh_only else None
+    tables = _Lazy(context, tuple(names), published=not under_way, only=only)
     return BatchTables(
         source=batch.source,
         slice=batch.slice,
         tables=tables,
-        previous=_Lazy(context, tuple(before), published=True),
+        previous=_Lazy(context, tuple(before), published=True, only=only),
         max_model_tokens=context.recipe.max_model_tokens,
         min_tokens=context.recipe.min_tokens,
-        listed=None if published else len(context.documents),
+        listed=len(context.documents) if under_way and only is None else None,
         rechunk=None if published and not same_recipe(context) else partial(rechunk, context, tables),
         reread=lambda document_id: _reread(context, document_id),
         count_model_tokens=context.recipe.count_model_tokens,
@@ -55,16 +57,28 @@ class _Lazy(Mapping[str, "pa.Table"]):
     context: BatchContext
     names: tuple[str, ...]
     published: bool = False
+    only: set[str] | None = None
     loaded: dict[str, pa.Table] = field(default_factory=dict)
 
     def __getitem__(self, table: str) -> pa.Table:
         if table not in self.names:
             raise KeyError(table)
         if table not in self.loaded:
-            path = self.context.layout.table_file(table, self.context.batch)
-            rows = read_table(path) if self.published else None
-            self.loaded[table] = rows if rows is not None else staged_rows(self.context, table)
+            self.loaded[table] = self._load(table)
         return self.loaded[table]
+
+    def _load(self, table: str) -> pa.Table:
+        import pyarrow as pa
+
+        path = self.context.layout.table_file(table, self.context.batch)
+        stage = staging.staged(self.context.layout, table, self.context.batch)
+        if stage is not None and not self.published:
+            path = staging.path_of(self.context.layout, table, self.context.batch, stage)
+        if self.only is None:
+            rows = read_table(path)
+            return rows if rows is not None else staged_rows(self.context, table)
+        portions = list(RowStream(path, self.only).all())
+        return pa.concat_tables(portions) if portions else staged_rows(self.context, table).slice(0, 0)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)

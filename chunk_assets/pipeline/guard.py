@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from chunk_assets.errors import MassDeletion
-from chunk_assets.pipeline.context import Session
+from chunk_assets.pipeline.session import Session
 from chunk_assets.records import RAW_DOCUMENTS, Outcome
 from chunk_assets.sources import Listing
 from chunk_assets.storage.commit import published_batches

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from chunk_assets.hashing import fingerprint
-from chunk_assets.pipeline.context import Session
 from chunk_assets.pipeline.recipe import SCHEMA_VERSION, code_fingerprints
 from chunk_assets.pipeline.reports import FailedDocument
+from chunk_assets.pipeline.session import Session
 from chunk_assets.records import CHUNKS, EMBEDDINGS, MARKDOWN_DOCUMENTS, OK, RAW_DOCUMENTS
 from chunk_assets.storage.commit import load_manifest
 from chunk_assets.storage.layout import Batch

@@ -29,10 +29,17 @@ def begin(context: BatchContext, table: str) -> float:
 
 
 def finish(
-    context: BatchContext, table: str, started: float, *, made_from: str, worked: int, peak_mb: float = 0.0
+    context: BatchContext,
+    table: str,
+    started: float,
+    *,
+    made_from: str,
+    worked: int,
+    fresh: Iterable[str] | None = None,
+    peak_mb: float = 0.0,
 ) -> StageReport:
     """Notes that a stage is complete; a file equal to the published one is not kept twice."""
-    version = note(context, table, made_from)
+    version = note(context, table, made_from, fresh=fresh)
     stage = staging.staged(context.layout, table, context.batch)
     rows = stage.facts.rows if stage else 0
     before = context.manifest.files[table].rows if context.manifest and table in context.manifest.files else 0
@@ -49,7 +56,9 @@ def finish(
     )
 
 
-def note(context: BatchContext, table: str, made_from: str, version: str = "") -> str:
+def note(
+    context: BatchContext, table: str, made_from: str, version: str = "", fresh: Iterable[str] | None = None
+) -> str:
     """Writes the note of a finished stage; its version is the hash of its file, unless one is given."""
     path = context.layout.staged_file(table, context.batch)
     facts = facts_of(path)
@@ -58,10 +67,39 @@ def note(context: BatchContext, table: str, made_from: str, version: str = "") -
     published = context.manifest is not None and context.manifest.files.get(table) == facts
     published = published and context.published_file(table) is not None
     version = version or facts.sha256
-    staging.note_stage(
-        context.layout, table, context.batch, staging.Staged(facts, published, version, made_from)
-    )
+    names = None if fresh is None else tuple(sorted(fresh))
+    stage = staging.Staged(facts, published, version, made_from, names)
+    staging.note_stage(context.layout, table, context.batch, stage)
     return version
+
+
+def settle_all(context: BatchContext) -> None:
+    """Notes for every stage that the published file still holds."""
+    version = ""
+    for table in TABLES:
+        facts = context.manifest.files[table] if context.manifest else None
+        if facts is None:
+            raise StopRun(f"{table} of batch {context.batch} is not published")
+        stage = staging.Staged(facts, True, facts.sha256, version, (), table == RAW_DOCUMENTS)
+        staging.note_stage(context.layout, table, context.batch, stage)
+        version = facts.sha256
+
+
+def is_settled(context: BatchContext) -> bool:
+    """Whether the first stage found that nothing differs from what is published."""
+    stage = staging.staged(context.layout, RAW_DOCUMENTS, context.batch)
+    return stage is not None and stage.settled
+
+
+def touched(context: BatchContext) -> set[str] | None:
+    """Documents with rows that no published table had, in the stages so far; ``None`` when all are."""
+    found: set[str] = set()
+    for table in TABLES[1:]:
+        stage = staging.staged(context.layout, table, context.batch)
+        if stage is not None and stage.fresh is None:
+            return None
+        found.update(stage.fresh or () if stage is not None else ())
+    return found
 
 
 def input_of(context: BatchContext, table: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from chunk_assets.records import MARKDOWN_DOCUMENTS, OK, RAW_DOCUMENTS
 from chunk_assets.storage import staging
 from chunk_assets.storage.schemas import schema
 from chunk_assets.storage.state import Attempts
-from chunk_assets.storage.tables import RowStream, TableWriter, write_table
+from chunk_assets.storage.tables import RowStream, TableWriter, read_table, write_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -94,7 +95,7 @@ def _rewrite_markdown(context: BatchContext, changed: dict[str, dict[str, Any]])
     with TableWriter(path, MARKDOWN_DOCUMENTS, schema(MARKDOWN_DOCUMENTS)) as writer:
         for portion in RowStream(source).take(stage.facts.rows):
             writer.write(with_statuses(portion, changed))
-    note(context, MARKDOWN_DOCUMENTS, stage.made_from, stage.version)
+    note(context, MARKDOWN_DOCUMENTS, stage.made_from, stage.version, stage.fresh)
 
 
 def _rewrite_raw(context: BatchContext, converted: dict[str, dict[str, Any]]) -> None:
@@ -108,6 +109,27 @@ def _rewrite_raw(context: BatchContext, converted: dict[str, dict[str, Any]]) ->
     path = context.layout.staged_file(RAW_DOCUMENTS, context.batch)
     write_table(path, RAW_DOCUMENTS, with_statuses(rows, changed), schema(RAW_DOCUMENTS))
     note(context, RAW_DOCUMENTS, "", stage.version)
+
+
+def equals_published(context: BatchContext, rows: pa.Table) -> bool:
+    """Whether freshly read rows are the published ones, but for what came of the documents later."""
+    published = context.published_file(RAW_DOCUMENTS)
+    before = read_table(published) if published is not None else None
+    if before is None or before.num_rows != rows.num_rows:
+        return False
+    read_well = {n for n, s in _pairs(rows, "document_id", "status") if s == OK}
+    hashes = dict(_pairs(rows, "document_id", "document_sha256"))
+    later = [
+        dict(zip(("document_id", *STATUS_COLUMNS[1:], "sha256"), row, strict=True))
+        for row in _pairs(before, *STATUS_COLUMNS, "document_sha256")
+    ]
+    same = {r["document_id"]: r for r in later if hashes.get(r["document_id"]) == r["sha256"]}
+    known = {name: row for name, row in same.items() if name in read_well}
+    return bool(with_statuses(rows, known).cast(before.schema).equals(before))
+
+
+def _pairs(rows: pa.Table, *columns: str) -> Iterator[tuple[Any, ...]]:
+    return zip(*(rows[name].to_pylist() for name in columns), strict=True)
 
 
 def with_statuses(rows: pa.Table, changed: dict[str, dict[str, Any]]) -> pa.Table:

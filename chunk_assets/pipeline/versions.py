@@ -15,8 +15,8 @@ from pathlib import Path
 
 from chunk_assets.catalog import HOME_FILE, Catalog, load_catalog
 from chunk_assets.errors import ConfigurationError, StopRun, unknown
-from chunk_assets.pipeline.context import RunOptions, Session
 from chunk_assets.pipeline.run import all_batches
+from chunk_assets.pipeline.session import RunOptions, Session
 from chunk_assets.records import CHUNKS, RAW_DOCUMENTS
 from chunk_assets.storage.commit import load_manifest, mirror, published_batches, switch
 from chunk_assets.storage.files import exchange, read_if_there, remove_tree, write_atomic

@@ -22,13 +22,17 @@ class Staged:
     """A finished stage: the facts of its file, and whether that file is the published one.
 
     ``version`` names the rows; a final touch to statuses keeps it. ``made_from`` is the version of the
-    stage before.
+    stage before. ``fresh`` are the documents whose rows were made for it (``None``: all): the others were
+    carried over from a published, checked table. ``settled``, of the first stage, says that nothing
+    differs from what is published, so that there is nothing to do for the others.
     """
 
     facts: FileFacts
     published: bool
     version: str
     made_from: str
+    fresh: tuple[str, ...] | None = None
+    settled: bool = False
 
 
 def note_stage(layout: Layout, table: str, batch: Batch, staged: Staged) -> None:
@@ -44,7 +48,9 @@ def staged(layout: Layout, table: str, batch: Batch) -> Staged | None:
     data = read_if_there(_note(layout, table, batch))
     try:
         value = json.loads(data or b"")
-        found = Staged(FileFacts(**value["facts"]), value["published"], value["version"], value["made_from"])
+        facts = FileFacts(**value.pop("facts"))
+        fresh = value.pop("fresh")
+        found = Staged(facts, fresh=None if fresh is None else tuple(fresh), **value)
     except (ValueError, TypeError, KeyError):
         return None
     return found if path_of(layout, table, batch, found).exists() else None

@@ -173,6 +173,11 @@ class RowStream:
             count -= portion.num_rows
             yield portion
 
+    def all(self) -> Iterator[pa.Table]:
+        """All wanted rows that are left, in portions."""
+        while portions := list(self.take(1 << 40)):
+            yield from portions
+
     @staticmethod
     def _read(path: Path, wanted: list[str] | None, columns: Sequence[str] | None) -> Iterator[pa.Table]:
         import pyarrow as pa
