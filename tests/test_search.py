@@ -133,6 +133,11 @@ def test_a_source_is_searched_alone_or_with_the_others(home):
         open_index(home, "nope")
 
 
+def test_a_source_without_chunks_finds_nothing(tmp_path, static):
+    index = open_index(write_home(tmp_path, {("s", "0"): []}, static))
+    assert all(index.search("lease", mode=mode, filters={"company": "x"}) == [] for mode in MODES)
+
+
 def test_an_empty_home_says_what_to_do(tmp_path):
     with pytest.raises(ConfigurationError, match="run first"):
         open_index(tmp_path)

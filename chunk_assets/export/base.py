@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 
 class ExportMismatch(StopRun):
-    """After writing, the target does not hold what the tables hold; a re-run repairs it."""
+    """After writing, the target does not hold what the tables hold.
+
+    A re-run puts missing and surplus rows right; rows altered under their digest need ``recreate``.
+    """
 
     exit_code = 1
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chunk_assets.errors import ConfigurationError
-from chunk_assets.export.base import ExportMismatch, ExportReport, Store, blocks
+from chunk_assets.export.base import ExportMismatch, ExportReport, Held, Store, blocks
 from chunk_assets.export.snapshot import Snapshot
 from chunk_assets.hashing import sha256_text
 
@@ -109,24 +109,26 @@ def verify(store: Store, snapshot: Snapshot, wanted: Mapping[str, str], source: 
     count = store.count(source)
     if count != len(wanted):
         raise ExportMismatch(f"the target holds {count} rows after the export, the tables {len(wanted)}")
+    if not wanted:
+        return 0
     sample = {key: wanted[key] for key in sorted(wanted, key=sha256_text)[:SAMPLES]}
     held = store.fetch(list(sample))
     wrong = [key for key in sample if key not in held or held[key].digest != sample[key]]
-    wrong += _wrong_vectors(snapshot.rows(sample, BLOCK_ROWS), store, sample)
+    wrong += _wrong_vectors(snapshot.rows(sample, BLOCK_ROWS), held)
     if wrong:
         raise ExportMismatch(
-            f"{len(wrong)} of {len(sample)} sampled rows differ in the target, {wrong[0]} first"
+            f"{len(wrong)} of {len(sample)} sampled rows differ in the target, {wrong[0]} first; "
+            "recreate the collection"
         )
     return len(sample)
 
 
-def _wrong_vectors(tables: Iterable[pa.Table], store: Store, sample: Mapping[str, str]) -> list[str]:
+def _wrong_vectors(tables: Iterable[pa.Table], held: Mapping[str, Held]) -> list[str]:
     import numpy as np
 
-    held = store.fetch(list(sample))
-    wrong = []
-    for table in tables:
-        for key, vector in zip(table["chunk_id"].to_pylist(), table["vector"].to_pylist(), strict=True):
-            if key in held and not np.allclose(held[key].vector, vector, rtol=0, atol=TOLERANCE):
-                wrong.append(key)
-    return wrong
+    return [
+        key
+        for table in tables
+        for key, vector in zip(table["chunk_id"].to_pylist(), table["vector"].to_pylist(), strict=True)
+        if key in held and not np.allclose(held[key].vector, vector, rtol=0, atol=TOLERANCE)
+    ]

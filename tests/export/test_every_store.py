@@ -146,6 +146,15 @@ def test_another_model_needs_a_new_collection_or_a_recreated_one(home, store, st
     assert send(home, store).equal
 
 
+def test_a_source_without_chunks_is_an_empty_collection(tmp_path, store, static):
+    home = write_home(tmp_path / "none", {("s", "0"): []}, static)
+    assert counts(send(home, store)) == (0, 0, 0, 0, 0)
+    write_home(home, {("s", "0"): ROWS[:3]}, static)
+    assert counts(send(home, store)) == (3, 0, 0, 0, 3)
+    write_home(home, {("s", "0"): []}, static)
+    assert counts(send(home, store)) == (0, 0, 3, 0, 0)
+
+
 def test_chunks_without_a_vector_are_counted_and_left_out(home, store, static):
     write_home(home, {("s", "1"): ROWS[16:24]}, static)
     write_home(home / "spare", {("s", "1"): ROWS[16:]}, static)

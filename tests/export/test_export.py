@@ -9,7 +9,7 @@ import pytest
 
 from chunk_assets.embedders import load_embedder
 from chunk_assets.errors import ConfigurationError
-from chunk_assets.export import export, open_store
+from chunk_assets.export import ExportMismatch, export, open_store
 from tests.small_home import many_rows, write_home
 
 
@@ -90,3 +90,14 @@ def test_a_server_that_is_not_there_says_so():
     pytest.importorskip("psycopg2", reason="an extra")
     with pytest.raises(ConfigurationError, match="can't be reached"):
         open_store("pgvector", "host=127.0.0.1 port=1 user=x dbname=y")
+
+
+def test_a_vector_altered_in_the_target_is_found_by_the_sample_and_mended_by_recreating(home, tmp_path):
+    duckdb = pytest.importorskip("duckdb", reason="an extra")
+    target = str(tmp_path / "x.db")
+    export(home, "duckdb", target)
+    with duckdb.connect(target) as connection:
+        connection.execute("UPDATE chunks SET vector = [1, 0, 0, 0, 0, 0]::FLOAT[6]")
+    with pytest.raises(ExportMismatch, match=r"16 of 16 sampled rows differ.*recreate"):
+        export(home, "duckdb", target)
+    assert export(home, "duckdb", target, recreate=True).sampled == 16
