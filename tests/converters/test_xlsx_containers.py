@@ -60,6 +60,19 @@ def test_looks_of_old_workbooks_are_read_from_their_records():
     assert (look.hidden_rows, look.hidden_columns) == ([5], [3, 4])
 
 
+def test_a_far_off_cell_of_a_damaged_old_workbook_is_seen_before_memory_is_taken():
+    far = old_record(0x203, struct.pack("<3Hd", 65_535, 65_535, 0, 1.0)) + old_record(0x0A, b"")
+    (look,) = stream_looks(old_stream()[:-4] + far)
+    assert look.spanned == 65_536 * 65_536
+    (look,) = stream_looks(old_stream())
+    assert look.spanned == 5 * 2
+
+
+@pytest.mark.parametrize("length", range(0, 250, 7))
+def test_a_cut_off_old_stream_has_the_looks_that_are_left(length):
+    assert len(stream_looks(old_stream()[:length])) <= 1
+
+
 # -- OpenDocument --------------------------------------------------------------------------------------
 
 ODF_SPACES = " ".join(

@@ -170,3 +170,25 @@ def test_a_missing_sheet_part_makes_the_result_partial():
     converted = convert(stream.getvalue())
     assert (converted.status, converted.reason) == ("partial", "sheet 'Second' has no part in the package")
     assert "| a | b |" in converted.markdown
+
+
+def merged(data: bytes, *areas: str) -> bytes:
+    cells = "".join(f'<mergeCell ref="{area}"/>' for area in areas).encode()
+
+    def change(part: bytes) -> bytes:
+        return part.replace(b"</sheetData>", b"</sheetData><mergeCells>" + cells + b"</mergeCells>")
+
+    return patched(data, "xl/worksheets/sheet1.xml", change)
+
+
+@pytest.mark.parametrize("area", ["A1:ZZZZZZZ1", "A1:A99999999999", "B9:A1", "A0:B0", "A1:XFD1048576"])
+def test_merged_areas_beyond_any_sheet_cost_nothing(area):
+    data = raw_sheet('<row r="1"><c r="A1"><v>1</v></c><c r="B1"><v>2</v></c></row>')
+    started = time.process_time()
+    assert "| 1 | 2 |" in convert(merged(data, *[area] * 200)).markdown
+    assert time.process_time() - started < 2
+
+
+def test_a_row_number_beyond_any_sheet_is_read_as_the_next_row():
+    body = '<row r="1"><c r="A1"><v>1</v></c></row><row r="99999999999"><c r="A2"><v>2</v></c></row>'
+    assert convert(raw_sheet(body)).markdown.count("| 2 |") == 1

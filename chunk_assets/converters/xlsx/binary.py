@@ -114,16 +114,23 @@ def read(part: bytes, reader: SheetReader) -> Sheet:
             if text:
                 row.columns.append(struct.unpack_from("<I", body)[0])
                 row.texts.append(text)
-        elif kind == _MERGE_CELL and len(body) >= 16:
-            top, bottom, left, right = struct.unpack_from("<4I", body)
-            sheet.merges.append((top, left, bottom - top + 1, right - left + 1))
-        elif kind == _COL_INFO and len(body) >= 18 and body[16] & 1:
-            first, last = struct.unpack_from("<2I", body)
-            sheet.hidden_columns += range(first, min(last, 16_383) + 1)
+        else:
+            _area(sheet, kind, body)
     _close(sheet, row, reader)
     filled = {row.number for row in sheet.rows}
     sheet.hidden_rows = [number for number in sheet.hidden_rows if number in filled]
     return sheet
+
+
+def _area(sheet: Sheet, kind: int, body: bytes) -> None:
+    """Merged cells and hidden columns."""
+    if kind == _MERGE_CELL and len(body) >= 16:
+        top, bottom, left, right = struct.unpack_from("<4I", body)
+        if top <= bottom < 1_048_576 and left <= right < 16_384:
+            sheet.merges.append((top, left, bottom - top + 1, right - left + 1))
+    elif kind == _COL_INFO and len(body) >= 18 and body[16] & 1:
+        first, last = struct.unpack_from("<2I", body)
+        sheet.hidden_columns += range(first, min(last, 16_383) + 1)
 
 
 def _close(sheet: Sheet, row: Row, reader: SheetReader) -> None:

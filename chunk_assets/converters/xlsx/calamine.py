@@ -16,8 +16,8 @@ from chunk_assets.converters.xlsx.numbers import general
 from chunk_assets.converters.xlsx.sheet import Row, Sheet, SheetReader
 from chunk_assets.errors import DocumentFailure
 
-# Cells of the dense grid that calamine builds; a sheet with one cell in each far corner has more.
-_MAX_CELLS = 30_000_000
+# Cells of the dense grid that calamine builds; a whole sheet of this format has 16.8 million.
+_MAX_CELLS = 20_000_000
 
 
 def sheets(data: bytes, limits: Limits) -> Iterator[tuple[str, bool, Sheet]]:
@@ -28,9 +28,8 @@ def sheets(data: bytes, limits: Limits) -> Iterator[tuple[str, bool, Sheet]]:
     """
     import python_calamine as calamine
 
-    workbook, data = _open(data)
+    workbook, found = _open(data)
     entries = workbook.sheets_metadata
-    found = looks(data) if data.startswith(OLE_MAGIC) else []
     if len(found) != len(entries):
         found = [Looks() for _ in entries]
     reader = SheetReader([], [], limits.max_output_chars)
@@ -40,12 +39,15 @@ def sheets(data: bytes, limits: Limits) -> Iterator[tuple[str, bool, Sheet]]:
             yield entry.name, hidden, _sheet(workbook, entry.name, look, reader)
 
 
-def _open(data: bytes) -> tuple[Any, bytes]:
-    """The workbook, and its bytes without the encryption that asks for no password."""
+def _open(data: bytes) -> tuple[Any, list[Looks]]:
+    """The workbook and the looks of its sheets, without the encryption that asks for no password."""
     import python_calamine as calamine
 
+    found = looks(data)
+    if any(look.spanned > _MAX_CELLS for look in found):  # its allocation would end the process
+        raise DocumentFailure("too_large", f"a sheet spans more than {_MAX_CELLS} cells")
     try:
-        return calamine.CalamineWorkbook.from_filelike(io.BytesIO(data)), data
+        return calamine.CalamineWorkbook.from_filelike(io.BytesIO(data)), found
     except (KeyboardInterrupt, MemoryError):
         raise
     except BaseException as error:  # its panics are no Exceptions
@@ -57,10 +59,6 @@ def _open(data: bytes) -> tuple[Any, bytes]:
 def _sheet(workbook: Any, name: str, look: Looks, reader: SheetReader) -> Sheet:
     try:
         found = workbook.get_sheet_by_name(name)
-        if found.total_height * found.total_width > _MAX_CELLS:
-            raise DocumentFailure(
-                "too_large", f"sheet {name!r} spans {found.total_height} × {found.total_width} cells"
-            )
         sheet = Sheet(hidden_columns=look.hidden_columns)
         for row in _rows(found, look):
             reader.add(sheet, row)

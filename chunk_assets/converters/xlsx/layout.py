@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 
 from chunk_assets.converters.base import Limits
@@ -9,6 +10,8 @@ from chunk_assets.converters.grid import Block, block_markdown, filled, is_heade
 from chunk_assets.converters.xlsx.sheet import Row, Sheet
 from chunk_assets.errors import DocumentFailure
 
+# Cells that merged areas of one sheet may fill: far more than people merge.
+_MAX_FILLED = 1_000_000
 # A merged area: first row and column, rows, columns; counted from 0.
 Area = tuple[int, int, int, int]
 
@@ -53,7 +56,7 @@ def _fill(sheet: Sheet, max_chars: int) -> list[Area]:
     by_number = {row.number: row for row in sheet.rows} if sheet.merges else {}
     used: list[Area] = []
     additions: dict[int, dict[int, str]] = {}
-    budget = max_chars
+    cells_left, chars_left = _MAX_FILLED, max_chars
     for area in sheet.merges:
         row = by_number.get(area[0])
         if row is None or area[1] not in row.columns:
@@ -63,9 +66,10 @@ def _fill(sheet: Sheet, max_chars: int) -> list[Area]:
         once = len(row.columns) == 1 or kind(text) != "text"
         for r, c in _covered(area, by_number, once=once):
             additions.setdefault(r, {}).setdefault(c, text)
-            budget -= len(text) + 3
-            if budget < 0:
-                raise DocumentFailure("too_large", f"merged cells repeat more than {max_chars} characters")
+            cells_left -= 1
+            chars_left -= len(text)
+            if cells_left < 0 or chars_left < 0:
+                raise DocumentFailure("too_large", "merged cells repeat their text too often")
     for number, cells in additions.items():
         row = by_number[number]
         merged = cells | dict(zip(row.columns, row.texts, strict=True))
@@ -77,10 +81,8 @@ def _fill(sheet: Sheet, max_chars: int) -> list[Area]:
 def _covered(area: Area, rows: Mapping[int, Row], *, once: bool) -> Iterator[tuple[int, int]]:
     """The cells of the area beside its first one, in rows that have text; ``once`` a row or in all."""
     top, left, height, width = area
-    numbers = (
-        range(top, top + height) if height <= len(rows) else sorted(set(rows) & set(range(top, top + height)))
-    )
-    for r in numbers:
+    below = range(top, top + height)
+    for r in below if height <= len(rows) else [r for r in rows if r in below]:
         if r in rows:
             for c in range(left, left + (1 if once else width)):
                 if (r, c) != (top, left):
@@ -161,7 +163,7 @@ def _block(rows: list[Row], columns: list[int], merges: Sequence[Area]) -> Block
             numbers.append(row.number)
     index = {number: i for i, number in enumerate(numbers)}
     spans = [
-        (index[top], place[left], sum(1 for r in range(top, top + height) if r in index), width)
+        (index[top], place[left], bisect_left(numbers, top + height) - index[top], width)
         for top, left, height, width in merges
         if top in index and left in place
     ]

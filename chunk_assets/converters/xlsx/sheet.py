@@ -22,7 +22,7 @@ from chunk_assets.errors import DocumentFailure
 
 _ROW = re.compile(r"<row\b([^>]*)>")
 # The attributes of a cell in the order of its writer, then value or inline text: see ``_cell_pattern``.
-_ATTRIBUTES = {"r": r' r="([A-Z]+)\d+"', "s": r'(?: s="(\d+)")?', "t": r'(?: t="(\w+)")?'}
+_ATTRIBUTES = {"r": r' r="([A-Z]{1,3})\d+"', "s": r'(?: s="(\d+)")?', "t": r'(?: t="(\w+)")?'}
 _CONTENT = (
     r">(?:<f[^>]*/>|<f[^>]*>[^<]*</f>)?"
     r'(?:<v>([^<]+)</v>|<is><t(?: xml:space="preserve")?>([^<]*)</t></is>)</c>'
@@ -34,7 +34,7 @@ _ANY_CELL = re.compile(r"<c\b([^>]*?)(?:/>|>(.*?)</c>)", re.DOTALL)
 _EMPTY_CELL = re.compile(r"<c\b[^>]*/>|<c\b[^>/]*></c>")
 _VALUE = re.compile(r"<v\b[^>]*>(.*?)</v>", re.DOTALL)
 _FORMULA = re.compile(r"<f\b([^>]*?)(?:/>|>(.*?)</f>)", re.DOTALL)
-_MERGE = re.compile(rb'<mergeCell ref="\$?([A-Z]+)\$?(\d+):\$?([A-Z]+)\$?(\d+)"')
+_MERGE = re.compile(rb'<mergeCell ref="\$?([A-Z]{1,3})\$?(\d{1,7}):\$?([A-Z]{1,3})\$?(\d{1,7})"')
 _COLUMN = re.compile(r"<col\b([^>]*)/?>")
 _PLACE = re.compile(r"([A-Za-z]{1,3})\d+")
 # A number as it would be shown without a format: nothing to round, no exponent.
@@ -42,6 +42,7 @@ _PLAIN_NUMBER = re.compile(r"-?\d{1,15}|-?(?=[\d.]{3,16}$)(?:0|[1-9]\d*)\.\d*[1-
 _ANY_CONTENT = re.compile(rb"<(?:v|is|f)[ >/]")
 _TRUE = frozenset(("1", "true"))
 _MAX_COLUMN = 16_384
+_MAX_ROW = 1_048_576
 # Shown numbers that are kept for the next cell with the same style and value.
 _CACHE = 200_000
 
@@ -100,7 +101,7 @@ class SheetReader:
             if match := _ROW.search(text):
                 row = attributes(match[1])
                 given = row.get("r", "")
-                number = int(given) - 1 if given.isdecimal() else number + 1
+                number = int(given) - 1 if given.isdecimal() and len(given) < 8 else number + 1
                 if _has_content(piece):
                     hidden = row.get("hidden") in _TRUE
                     self._row(sheet, text[match.end() :], number, hidden, order)
@@ -255,5 +256,5 @@ def _merges(part: bytes, start: int) -> Iterator[tuple[int, int, int, int]]:
     for match in _MERGE.finditer(part, start):
         left, right = column_number(match[1].decode()), column_number(match[3].decode())
         top, bottom = int(match[2]) - 1, int(match[4]) - 1
-        if bottom >= top and right >= left:
+        if 0 <= top <= bottom < _MAX_ROW and left <= right < _MAX_COLUMN:
             yield top, left, bottom - top + 1, right - left + 1
