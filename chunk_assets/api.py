@@ -63,11 +63,16 @@ def chunk(
     from chunk_assets.chunking import chunk_markdown
     from chunk_assets.hashing import fingerprint, sha256_text
     from chunk_assets.pipeline.slicing import Wanted, chunks_of
-    from chunk_assets.text.document import facts_of
+    from chunk_assets.text.document import TextDocument
+    from chunk_assets.text.facts import has_clean_paragraphs
 
     converted = text if isinstance(text, Converted) else Converted(text)
     markdown = converted.markdown
-    described = replace(metadata or DocumentMetadata(file_type="markdown"), **facts_of(markdown))
+    described = replace(
+        metadata or DocumentMetadata(file_type="markdown"),
+        has_headings=bool(TextDocument(markdown).headings),
+        has_clean_paragraphs=has_clean_paragraphs(markdown),
+    )
     strategy = _policy(policy).choose(described)
     spans = chunk_markdown(
         markdown,

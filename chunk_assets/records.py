@@ -128,7 +128,7 @@ class RawDocument:
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """What a converter makes of bytes: markdown in NFC with ``\\n`` newlines, and facts beside it.
+    r"""What a converter makes of bytes: markdown in NFC with ``\n`` newlines, and facts beside it.
 
     ``facts`` are document properties (title, author, dates, counts of comments, running heads);
     they are never in the text. ``warnings`` name what was lost or doubtful, with page numbers.

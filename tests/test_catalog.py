@@ -88,5 +88,6 @@ def test_paths_are_relative_to_the_home(tmp_path: Path) -> None:
 def test_the_environment_chooses_the_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert default_home({"CHUNK_ASSETS_HOME": "/srv/home"}) == "/srv/home"
-    home(tmp_path / "data" if (tmp_path / "data").mkdir() else tmp_path / "data", GOOD)
+    (tmp_path / "data").mkdir()
+    home(tmp_path / "data", GOOD)
     assert default_home({}) == "data"

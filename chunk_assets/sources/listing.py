@@ -83,9 +83,7 @@ def list_source(catalog: Catalog, name: str) -> Listing:
     entries, problems = walk(root, source.storage_options)
     describer = Describer.of(source, entries, lambda entry: read_bytes(entry, source).decode("utf-8"))
     wanted = Wanted.of(source)
-    documents = [
-        _listed(name, entry, describer) for entry in entries if wanted.takes(entry.relative_path)
-    ]
+    documents = [_listed(name, entry, describer) for entry in entries if wanted.takes(entry.relative_path)]
     documents = sorted(_mark_duplicates(documents, name), key=lambda document: document.document_id)
     return Listing(name, tuple(documents), complete=not problems, problems=tuple(problems))
 
