@@ -14,6 +14,8 @@ from chunk_assets.text.contexts import NO_CONTEXT, embedder_text
 from chunk_assets.text.markdown import kinds
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from chunk_assets.chunking.repair import Measured
     from chunk_assets.strategies import Strategy
     from chunk_assets.text.contexts import Context
@@ -60,9 +62,10 @@ class Finisher:
 
     def chunks(self, found: Measured) -> list[ChunkSpan]:
         """The chunks in reading order."""
-        blocks = np.searchsorted(self.document.blocks.starts, found.starts, side="right") - 1
         shared = np.zeros(len(found.starts), dtype=np.int64)
         shared[1:] = np.maximum(0, found.ends[:-1] - found.starts[1:])
+        blocks = self._blocks_of(found.starts)
+        new, _ = self.document.trimmed(found.starts + shared, found.ends)
         rows = zip(
             found.starts.tolist(),
             found.ends.tolist(),
@@ -71,9 +74,14 @@ class Finisher:
             blocks.tolist(),
             self._reasons(found),
             shared.tolist(),
+            zip(new.tolist(), self._blocks_of(new).tolist(), strict=True),
             strict=True,
         )
         return [self._chunk(*row) for row in rows]
+
+    def _blocks_of(self, offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+        at: NDArray[np.int64] = np.searchsorted(self.document.blocks.starts, offsets, side="right") - 1
+        return np.maximum(at, 0)
 
     def _chunk(
         self,
@@ -84,6 +92,7 @@ class Finisher:
         block: int,
         reason: str,
         shared: int,
+        new: tuple[int, int],
     ) -> ChunkSpan:
         text = self.document.markdown[start:end]
         shown, model_count = self._context(context, counts, text)
@@ -94,7 +103,7 @@ class Finisher:
             context=shown,
             token_count=counts[0],
             model_token_count=model_count,
-            heading_path=self._path(start, end, block),
+            heading_path=self._path(new[0], end, new[1]),
             content_kind=self._kind(start, end, block),
             split_reason=reason,
             overlap_chars=shared,
@@ -129,7 +138,7 @@ class Finisher:
         return names
 
     def _path(self, start: int, end: int, block: int) -> tuple[str, ...]:
-        """The headings over the first text of the chunk that is no heading itself."""
+        """The headings over the first new text of the chunk that is no heading itself."""
         if not self._heads:
             return ()
         last = len(self._kinds) - 1

@@ -161,6 +161,8 @@ def _weakest(layout: Layout, begin: int, reach: int, similar: NDArray[np.float64
 def _overlapped(layout: Layout, before: int, begin: int, end: int, parameters: Semantic) -> int:
     """The unit with which a chunk begins when one or two sentences of the one before are repeated."""
     start = begin
+    if layout.ranks[begin] >= reasons.SECTION:
+        return begin  # what ends a section says little about the next one
     while begin - start < parameters.overlap_sentences and start - 1 > before:
         unit = start - 1
         if layout.kinds[unit] in {kinds.HEADING, kinds.FRONT_MATTER} or not layout.fits(unit, end):
