@@ -52,7 +52,9 @@ def chunk(
     model_tokenizer: str = "bge-small-en-v1.5",
     max_model_tokens: int = 512,
 ) -> list[Chunk]:
-    """Chunks of a markdown text, or of what ``convert`` gave (then they know their pages).
+    """Chunks of a markdown text, or of what ``convert`` gave.
+
+    Pages are those of the conversion; in a plain text, form feeds divide pages.
 
     ``policy`` is a built-in name, a ``Policy``, or rules as in ``sources.yaml``. ``max_model_tokens``
     bounds context, text and special tokens, counted by ``model_tokenizer``.
@@ -63,7 +65,7 @@ def chunk(
     from chunk_assets.chunking import chunk_markdown
     from chunk_assets.hashing import fingerprint, sha256_text
     from chunk_assets.pipeline.slicing import Wanted, chunks_of
-    from chunk_assets.text.document import TextDocument
+    from chunk_assets.text.document import TextDocument, pages_by_form_feed
     from chunk_assets.text.facts import has_clean_paragraphs
 
     converted = text if isinstance(text, Converted) else Converted(text)
@@ -83,7 +85,7 @@ def chunk(
     )
     engine = fingerprint({"strategy": strategy.fingerprint, "tokenizers": [tokenizer, model_tokenizer]})
     wanted = Wanted(document_id, sha256_text(markdown), described, strategy, engine)
-    return chunks_of(wanted, spans, converted.pages)
+    return chunks_of(wanted, spans, converted.pages or pages_by_form_feed(markdown))
 
 
 def _policy(policy: str | Policy | Rules) -> Policy:
