@@ -1,4 +1,4 @@
-"""The page: one template, one style sheet, one script, and the data as JSON that nothing can break out of."""
+"""The page: one template, one style sheet, one script in three parts, and the data as JSON that nothing can break out of."""
 
 from __future__ import annotations
 
@@ -6,10 +6,15 @@ import base64
 import hashlib
 import html
 import json
+import re
 from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
 
+from chunk_assets.text.reasons import INSIDE_SENTENCE, SPLIT_REASONS
+
+# In this order they are one script.
+SCRIPTS = ("text.js", "side.js", "page.js")
 # Characters that could end a script element or a line of it; as escapes they are the same JSON.
 ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
@@ -21,7 +26,7 @@ def page(title: str, batches: Sequence[dict[str, Any]]) -> str:
     the page, and markup in a document stays text.
     """
     folder = files(__package__ or "chunk_assets.report")
-    script = folder.joinpath("page.js").read_text(encoding="utf-8")
+    script = "\n".join(folder.joinpath(name).read_text(encoding="utf-8") for name in SCRIPTS)
     style = folder.joinpath("page.css").read_text(encoding="utf-8")
     template = folder.joinpath("page.html").read_text(encoding="utf-8")
     parts = {
@@ -30,12 +35,17 @@ def page(title: str, batches: Sequence[dict[str, Any]]) -> str:
         "@SCRIPT_HASH@": _digest(script),
         "@STYLE_HASH@": _digest(style),
         "@SCRIPT@": script,
-        "@DATA@": as_json({"title": title, "batches": list(batches)}),
+        "@DATA@": as_json(
+            {
+                "title": title,
+                "reasons": dict(SPLIT_REASONS),
+                "inside": sorted(INSIDE_SENTENCE),
+                "batches": list(batches),
+            }
+        ),
     }
-    # The data is put in last, so that no text of a document is taken for a place of the template.
-    for place, text in parts.items():
-        template = template.replace(place, text, 1)
-    return template
+    # One pass over the template: no text that is put in is taken for a place of it.
+    return re.sub("|".join(parts), lambda place: parts[place[0]], template)
 
 
 def as_json(value: Any) -> str:
