@@ -44,3 +44,15 @@ class Check:
     severity: str
     promise: str
     run: Callable[[BatchTables], Outcome]
+
+
+def verdict(
+    check: Check,
+    *,
+    passed: bool,
+    summary: str,
+    counts: Mapping[str, float],
+    examples: tuple[Mapping[str, str], ...],
+) -> Outcome:
+    """The outcome of ``check``, under its own name, table and severity."""
+    return Outcome(check.name, check.table, passed, check.severity, summary, counts, examples)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chunk_assets.checks.base import ERROR, BatchTables, Check
+from chunk_assets.checks.base import ERROR, BatchTables, Check, verdict
 from chunk_assets.checks.columns import count, examples, rows
 from chunk_assets.records import DOCUMENT_STATUSES, OK, RAW_DOCUMENTS, Outcome
 
@@ -21,11 +21,9 @@ def run(batch: BatchTables) -> Outcome:
             faults.append((document_id, None, f"status {status} without a reason"))
     listed = number if batch.listed is None else batch.listed
     missing = listed - number
-    return Outcome(
-        name=CHECK.name,
-        table=CHECK.table,
+    return verdict(
+        CHECK,
         passed=not faults and missing == 0,
-        severity=CHECK.severity,
         summary=f"{count(listed, 'document')} listed, {number:,} in the table, "
         f"{len(faults):,} without a clear status",
         counts={"listed": listed, "rows": number, "unclear": len(faults)},

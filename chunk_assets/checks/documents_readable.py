@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from chunk_assets.checks.base import WARN, BatchTables, Check
+from chunk_assets.checks.base import WARN, BatchTables, Check, verdict
 from chunk_assets.checks.columns import count, examples, rows
 from chunk_assets.records import MARKDOWN_DOCUMENTS, OK, Outcome
 
@@ -22,11 +22,9 @@ def run(batch: BatchTables) -> Outcome:
         if status not in HARMLESS:
             faults.append((document_id, None, f"{status}: {reason}"))
     total = sum(statuses.values())
-    return Outcome(
-        name=CHECK.name,
-        table=CHECK.table,
+    return verdict(
+        CHECK,
         passed=not faults,
-        severity=CHECK.severity,
         summary=f"{total - len(faults):,} of {count(total, 'document')} readable",
         counts={"documents": total, "failed": len(faults), **dict(sorted(statuses.items()))},
         examples=examples(faults),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chunk_assets.checks.base import ERROR, BatchTables, Check
+from chunk_assets.checks.base import ERROR, BatchTables, Check, verdict
 from chunk_assets.checks.columns import count, examples, rows
 from chunk_assets.records import CHUNKS, EMBEDDINGS, MARKDOWN_DOCUMENTS, Outcome
 
@@ -37,11 +37,9 @@ def run(batch: BatchTables) -> Outcome:
         if name in found and found[name] != chunks[name]
     ]
     doubled = len(vectors) - len(found)
-    return Outcome(
-        name=CHECK.name,
-        table=CHECK.table,
+    return verdict(
+        CHECK,
         passed=not faults and not doubled,
-        severity=CHECK.severity,
         summary=f"{count(len(chunks), 'chunk')}, {count(len(vectors), 'vector')}, "
         f"{len(refused):,} refused by the "
         f"embedder, {len(faults) + doubled:,} at odds",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chunk_assets.checks.base import ERROR, BatchTables, Check
+from chunk_assets.checks.base import ERROR, BatchTables, Check, verdict
 from chunk_assets.checks.columns import count, examples, rows
 from chunk_assets.records import MARKDOWN_DOCUMENTS, RAW_DOCUMENTS, Outcome
 
@@ -21,11 +21,9 @@ def run(batch: BatchTables) -> Outcome:
     ]
     if len(markdown) != len(converted):
         faults.append(("", None, f"{len(markdown) - len(converted)} documents have two rows"))
-    return Outcome(
-        name=CHECK.name,
-        table=CHECK.table,
+    return verdict(
+        CHECK,
         passed=not faults,
-        severity=CHECK.severity,
         summary=f"{count(len(raw), 'raw document')}, {len(markdown):,} markdown rows, "
         f"{len(faults):,} at odds",
         counts={"raw_documents": len(raw), "markdown_documents": len(markdown), "at_odds": len(faults)},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from chunk_assets.checks.base import ERROR, BatchTables, Check
+from chunk_assets.checks.base import ERROR, BatchTables, Check, verdict
 from chunk_assets.checks.columns import by_document, count, examples
 from chunk_assets.hashing import sha256_text
 from chunk_assets.records import CHUNKS, Outcome
@@ -27,11 +27,9 @@ def run(batch: BatchTables) -> Outcome:
     ]
     sample = sorted(now, key=sha256_text)[:SAMPLE] if batch.rechunk else []
     faults += [fault for name in sample for fault in _again(batch, name, now[name])]
-    return Outcome(
-        name=CHECK.name,
-        table=CHECK.table,
+    return verdict(
+        CHECK,
         passed=not faults,
-        severity=CHECK.severity,
         summary=f"{count(sum(map(len, now.values())), 'chunk')} checked, {len(sample):,} documents "
         f"chunked again, {len(compared):,} compared with the version before, {len(faults):,} at odds",
         counts={"sampled": len(sample), "compared": len(compared), "at_odds": len(faults)},

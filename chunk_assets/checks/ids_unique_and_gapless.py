@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chunk_assets.checks.base import ERROR, BatchTables, Check
+from chunk_assets.checks.base import ERROR, BatchTables, Check, verdict
 from chunk_assets.checks.columns import by_document, count, examples
 from chunk_assets.hashing import chunk_id, point_id
 from chunk_assets.records import CHUNKS, Outcome
@@ -24,11 +24,9 @@ def run(batch: BatchTables) -> Outcome:
             elif start <= before:
                 faults.append((document_id, page, f"{name} starts at {start}, not after {before}"))
             before = start
-    return Outcome(
-        name=CHECK.name,
-        table=CHECK.table,
+    return verdict(
+        CHECK,
         passed=not faults,
-        severity=CHECK.severity,
         summary=f"{count(total, 'chunk id')}, {len(faults):,} wrong",
         counts={"chunks": total, "wrong": len(faults)},
         examples=examples(faults),

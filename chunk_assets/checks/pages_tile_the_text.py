@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from chunk_assets.checks.base import ERROR, BatchTables, Check
+from chunk_assets.checks.base import ERROR, BatchTables, Check, verdict
 from chunk_assets.checks.columns import count, examples, rows
 from chunk_assets.records import MARKDOWN_DOCUMENTS, Outcome
 
@@ -20,11 +20,9 @@ def run(batch: BatchTables) -> Outcome:
             paged += 1
             if fault := _fault(pages, len(markdown or "")):
                 faults.append((document_id, fault[0], fault[1]))
-    return Outcome(
-        name=CHECK.name,
-        table=CHECK.table,
+    return verdict(
+        CHECK,
         passed=not faults,
-        severity=CHECK.severity,
         summary=f"{count(paged, 'document')} with pages, {len(faults):,} with a broken page map",
         counts={"documents_with_pages": paged, "broken": len(faults)},
         examples=examples(faults),

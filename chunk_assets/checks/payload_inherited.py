@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chunk_assets.checks.base import ERROR, BatchTables, Check
+from chunk_assets.checks.base import ERROR, BatchTables, Check, verdict
 from chunk_assets.checks.columns import count, examples, rows
 from chunk_assets.records import CHUNKS, PAYLOAD_FIELDS, RAW_DOCUMENTS, Outcome
 
@@ -23,11 +23,9 @@ def run(batch: BatchTables) -> Outcome:
         wrong = _wrong(documents.get(document_id), dict(zip(FIELDS, payload, strict=True)))
         if wrong:
             faults.append((document_id, page, f"{name}: {wrong}"))
-    return Outcome(
-        name=CHECK.name,
-        table=CHECK.table,
+    return verdict(
+        CHECK,
         passed=not faults,
-        severity=CHECK.severity,
         summary=f"{count(total, 'chunk')}, {len(faults):,} with another payload than their document",
         counts={"chunks": total, "wrong": len(faults)},
         examples=examples(faults),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from chunk_assets.checks.base import ERROR, BatchTables, Check
+from chunk_assets.checks.base import ERROR, BatchTables, Check, verdict
 from chunk_assets.checks.columns import by_document, count, examples, rows
 from chunk_assets.records import CHUNKS, MARKDOWN_DOCUMENTS, Outcome
 
@@ -23,11 +23,9 @@ def run(batch: BatchTables) -> Outcome:
     faults += [
         (document_id, None, "chunks of a document that has no markdown row") for document_id in sorted(chunks)
     ]
-    return Outcome(
-        name=CHECK.name,
-        table=CHECK.table,
+    return verdict(
+        CHECK,
         passed=not faults,
-        severity=CHECK.severity,
         summary=f"{count(characters, 'character')} of text, {len(faults):,} gaps or slices at odds with it",
         counts={"characters": characters, "faults": len(faults)},
         examples=examples(faults),

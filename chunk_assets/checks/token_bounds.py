@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chunk_assets.checks.base import ERROR, BatchTables, Check
+from chunk_assets.checks.base import ERROR, BatchTables, Check, verdict
 from chunk_assets.checks.columns import count, examples, rows
 from chunk_assets.records import CHUNKS, Outcome
 from chunk_assets.text.contexts import embedder_text
@@ -30,11 +30,9 @@ def run(batch: BatchTables) -> Outcome:
     wrong = sum(a != b for a, b in zip(stored, counted, strict=True))
     lost, total = sum(excess for excess, _ in over), sum(counted)
     share = len(over) / len(chunks) if chunks else 0.0
-    return Outcome(
-        name=CHECK.name,
-        table=CHECK.table,
+    return verdict(
+        CHECK,
         passed=not over and not wrong,
-        severity=CHECK.severity,
         summary=f"{len(over):,} of {count(len(chunks), 'chunk')} over {batch.max_model_tokens} tokens "
         f"({share:.1%}); "
         f"{lost:,} of {total:,} tokens would be lost; {wrong:,} stored counts are wrong",

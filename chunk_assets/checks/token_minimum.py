@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chunk_assets.checks.base import WARN, BatchTables, Check
+from chunk_assets.checks.base import WARN, BatchTables, Check, verdict
 from chunk_assets.checks.columns import by_document, count, examples
 from chunk_assets.records import CHUNKS, Outcome
 
@@ -20,11 +20,9 @@ def run(batch: BatchTables) -> Outcome:
                 for page, chunk_id, tokens in chunks
                 if tokens < batch.min_tokens
             ]
-    return Outcome(
-        name=CHECK.name,
-        table=CHECK.table,
+    return verdict(
+        CHECK,
         passed=not faults,
-        severity=CHECK.severity,
         summary=f"{len(faults):,} of {count(total, 'chunk')} under {batch.min_tokens} tokens",
         counts={"chunks": total, "under": len(faults), "limit": batch.min_tokens},
         examples=examples(faults),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from chunk_assets.checks.base import ERROR, BatchTables, Check
+from chunk_assets.checks.base import ERROR, BatchTables, Check, verdict
 from chunk_assets.checks.columns import count, examples
 from chunk_assets.records import EMBEDDINGS, Outcome
 
@@ -28,11 +28,9 @@ def run(batch: BatchTables) -> Outcome:
 
 
 def _outcome(number: int, worst: float, faults: list[tuple[str, None, str]]) -> Outcome:
-    return Outcome(
-        name=CHECK.name,
-        table=CHECK.table,
+    return verdict(
+        CHECK,
         passed=not faults,
-        severity=CHECK.severity,
         summary=f"{count(number, 'vector')}, {len(faults):,} not finite or not of unit length",
         counts={"vectors": number, "wrong": len(faults), "largest_deviation": worst},
         examples=examples(faults),
