@@ -1,4 +1,4 @@
-"""The page: one template, one style sheet, one script in three parts, and the data as JSON that nothing can break out of."""
+"""The page: a template, a style sheet, a script, and the data as JSON that nothing can break out of."""
 
 from __future__ import annotations
 

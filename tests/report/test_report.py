@@ -12,8 +12,6 @@ from tests.doors.conftest import call
 from tests.report.conftest import ROWS, Seen, look, report
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from playwright.sync_api import Browser
 
 pytestmark = pytest.mark.browser
@@ -88,7 +86,7 @@ def test_details_of_a_chunk_are_its_row(window: Seen, everything: Path, reported
     page = window.open(everything)
     window.choose("evil.md")
     page.locator("#text span", has_text="It ends here").click()
-    row = [row for row in published(reported, "desk") if "It ends here" in row["text"]][0]
+    row = next(row for row in published(reported, "desk") if "It ends here" in row["text"])
     details = page.inner_text("#details")
     for text in (
         row["chunk_id"],
@@ -186,21 +184,19 @@ def test_the_map_opens_the_chunk_of_a_point(window: Seen, everything: Path) -> N
     assert page.locator("#legend li").count() == 2
 
 
-def test_a_thousand_chunks_step_without_lag(
-    window: Seen, everything: Path, record_property: Callable[[str, object], None]
-) -> None:
+def test_a_thousand_chunks_step_without_lag(window: Seen, everything: Path) -> None:
     page = window.open(everything)
     window.choose("stock.csv")
     assert page.evaluate("shown().chunks.length") == ROWS
     milliseconds = page.evaluate(STEPS)
-    record_property("milliseconds of 50 steps", milliseconds)
     assert page.evaluate("state.chunk") == 49
-    assert milliseconds < 10_000
+    assert milliseconds < 10_000, milliseconds
 
 
 def test_dark_and_light_follow_the_system_and_both_can_be_read(browser: Browser, everything: Path) -> None:
     contrast = """() => {
-      const light = (c) => { const [r, g, b] = c.match(/\\d+/g).map(Number); return .2126*r + .7152*g + .0722*b; };
+      const numbers = (c) => c.match(/\\d+/g).map(Number);
+      const light = (c) => { const [r, g, b] = numbers(c); return .2126*r + .7152*g + .0722*b; };
       const of = (node) => getComputedStyle(node);
       const back = of(document.body).backgroundColor;
       return [light(back), ...[...document.querySelectorAll('#text .s')].slice(0, 8)
