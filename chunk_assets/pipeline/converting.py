@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import groupby
+from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any
 
 from chunk_assets.catalog.load import URL
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 # Faults that may pass without anyone touching the document.
 TRANSIENT = ("timeout", "memory", "crash", "vanished", "unreadable")
+CHARACTERS_AT_ONCE = 1_000_000
 # Says that the embedder's refusals, not the conversion, made a document partial.
 OF_CHUNKS = "chunks embedded"
 
@@ -101,8 +102,7 @@ class Conversions:
         for origin, group in groupby(pairs, key=lambda pair: pair[1]):
             count = sum(1 for _ in group)
             if origin is None:
-                for _ in range(count):
-                    yield markdown_rows([next(results)])
+                yield from _tables(islice(results, count))
             else:
                 for portion in carried[origin].take(count):
                     yield self._as_converted(portion)
@@ -187,6 +187,19 @@ class Conversions:
         # The clock is for the sensor that asks again; nothing in a table depends on it.
         attempts[document.document_id] = Attempts(count, time.time(), cause, document.status, document.reason)
         return count
+
+
+def _tables(documents: Iterator[tuple[MarkdownDocument, DocumentMetadata]]) -> Iterator[pa.Table]:
+    """Rows of several documents at once, as long as they are small."""
+    rows: list[tuple[MarkdownDocument, DocumentMetadata]] = []
+    size = 0
+    for document, facts in documents:
+        rows.append((document, facts))
+        size += len(document.markdown)
+        if size >= CHARACTERS_AT_ONCE:
+            yield markdown_rows(rows)
+            rows, size = [], 0
+    yield markdown_rows(rows)
 
 
 def _prepared(finished: Finished) -> Prepared:

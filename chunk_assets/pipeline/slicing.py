@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,7 @@ PLAN_COLUMNS = (
     "has_clean_paragraphs",
     "markdown_sha256",
 )
+ROWS_AT_ONCE = 1_024
 NO_TEXT = sha256_text("")
 
 
@@ -111,8 +112,7 @@ class Slicing:
                 count = sum(self.previous.known[wanted.document_id].rows for wanted in documents)
                 yield from carried.take(count)
             else:
-                for _ in documents:
-                    yield chunk_rows(next(made))
+                yield from _tables(islice(made, len(documents)))
 
     def _made(self, fresh: list[Wanted]) -> Iterator[list[Chunk]]:
         stream = RowStream(
@@ -124,6 +124,17 @@ class Slicing:
             self.worked.append(wanted.document_id)
             self.context.tell(CHUNKS, number, len(fresh), "documents")
             yield chunks_of(wanted, spans, tuple(Page(**page) for page in row["pages"]))
+
+
+def _tables(documents: Iterator[list[Chunk]]) -> Iterator[pa.Table]:
+    """Rows of many documents at once: making a table costs more than a row."""
+    rows: list[Chunk] = []
+    for chunks in documents:
+        rows += chunks
+        if len(rows) >= ROWS_AT_ONCE:
+            yield chunk_rows(rows)
+            rows = []
+    yield chunk_rows(rows)
 
 
 def chunks_of(wanted: Wanted, spans: list[ChunkSpan], pages: tuple[Page, ...]) -> list[Chunk]:

@@ -37,7 +37,8 @@ class Trials:
             for answer in self.embedder.embed(texts, workers=self.workers):
                 answered.add(answer.index)
                 self._count(answer)
-                yield replace(answer, index=places[answer.index])
+                place = places[answer.index]
+                yield answer if place == answer.index else replace(answer, index=place)
         except (StopRun, MemoryError):
             raise
         except Exception as error:  # noqa: BLE001 - whatever a model raises for one text must not end the others
