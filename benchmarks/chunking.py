@@ -10,13 +10,14 @@ process. Megabytes per processor second, contenders taking turns. Peers come wit
 from __future__ import annotations
 
 import gc
+import itertools
 import tracemalloc
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from benchmarks import harness
-from benchmarks.chunking_peers import OVERLAP, PEERS, SIZE, installed
+from benchmarks.chunking_peers import OVERLAP, PEERS, SIZE, Chunker, installed
 from benchmarks.chunking_texts import finance, general
 from chunk_assets.chunking import chunk_markdown, strategy
 
@@ -41,6 +42,17 @@ def ours(name: str, text: str) -> int:
     return len(chunk_markdown(text, strategy(chosen, parameters), **{"model_tokenizer": None, **more}))
 
 
+def in_turns(chunker: Chunker, text: str, size: int) -> Callable[[], object]:
+    """Each call takes another part of the text: some peers remember whole texts that they have seen."""
+    starts = itertools.cycle(range(0, len(text) - size + 1, size))
+
+    def run() -> object:
+        start = next(starts)
+        return chunker(text[start : start + size])
+
+    return run
+
+
 def measured(text: str, kind: str, quick: bool, result: harness.Result) -> None:
     """Adds the speeds on one text to the result."""
     sizes: dict[str, int] = {}
@@ -49,9 +61,8 @@ def measured(text: str, kind: str, quick: bool, result: harness.Result) -> None:
         if not installed(package):
             result.absent.append(name)
             continue
-        part = text[: min(most, len(text)) // (4 if quick and most < FULL else 1)]
-        sizes[name] = len(part)
-        contenders[name] = partial(make(), part)
+        sizes[name] = min(most, len(text)) // (4 if quick and most < FULL else 1)
+        contenders[name] = in_turns(make(), text, sizes[name])
     for name in OURS:
         sizes[name] = len(text)
         contenders[name] = partial(ours, name, text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib.util import find_spec
+from typing import Any
 
 SIZE, OVERLAP = 500, 100
 Chunker = Callable[[str], list[str]]
@@ -14,7 +15,7 @@ def chonkie_sentence() -> Chunker:
     """chonkie's sentence chunker, token-exact."""
     from chonkie import SentenceChunker
 
-    chunker = SentenceChunker(tokenizer="cl100k_base", chunk_size=SIZE, chunk_overlap=OVERLAP)
+    chunker = SentenceChunker(tokenizer=_encoding(), chunk_size=SIZE, chunk_overlap=OVERLAP)
     return lambda text: [chunk.text for chunk in chunker.chunk(text)]
 
 
@@ -22,7 +23,7 @@ def chonkie_recursive() -> Chunker:
     """chonkie's recursive chunker, which has no overlap."""
     from chonkie import RecursiveChunker
 
-    chunker = RecursiveChunker(tokenizer="cl100k_base", chunk_size=SIZE)
+    chunker = RecursiveChunker(tokenizer=_encoding(), chunk_size=SIZE)
     return lambda text: [chunk.text for chunk in chunker.chunk(text)]
 
 
@@ -39,8 +40,11 @@ def langchain_recursive() -> Chunker:
     """LangChain's recursive splitter with tiktoken as its length function."""
     from langchain_text_splitters import RecursiveCharacterTextSplitter
 
-    splitter = RecursiveCharacterTextSplitter.from_tiktoken_encoder(
-        encoding_name="cl100k_base", chunk_size=SIZE, chunk_overlap=OVERLAP, disallowed_special=()
+    encoding = _encoding()
+    splitter = RecursiveCharacterTextSplitter(
+        chunk_size=SIZE,
+        chunk_overlap=OVERLAP,
+        length_function=lambda text: len(encoding.encode_ordinary(text)),
     )
     return splitter.split_text
 
@@ -68,7 +72,7 @@ def tiktoken_pass() -> Chunker:
     return lambda text: [str(len(encoding.encode_ordinary(text)))]
 
 
-def _encoding():  # type: ignore[no-untyped-def]
+def _encoding() -> Any:
     from chunk_assets.text.vocabularies import reference_encoding
 
     return reference_encoding("cl100k_base")
