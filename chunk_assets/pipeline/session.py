@@ -21,6 +21,7 @@ from chunk_assets.sources import Listed, Listing, list_source
 from chunk_assets.storage import staging
 from chunk_assets.storage.layout import Batch, Layout
 from chunk_assets.storage.locks import hold, share
+from chunk_assets.storage.tables import frugal_memory
 from chunk_assets.storage.vectors import VectorStore
 
 if TYPE_CHECKING:
@@ -82,6 +83,7 @@ class Session:
     distrusted: dict[tuple[Batch, str], str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        frugal_memory()
         self.budget = Budget(self.options.budget_tokens)
 
     @property
