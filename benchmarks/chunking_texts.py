@@ -90,7 +90,7 @@ def general(size: int, seed: int = 1) -> str:
     sentences = [
         " ".join(sentence.split())
         for sentence in re.split(r"(?<=[.!?])\s+(?=[A-Z])", found)
-        if 40 <= len(sentence) <= 400 and not re.search(r"[=_{}<>\\]|--|\n\s*\n", sentence)
+        if 60 <= len(sentence) <= 400 and not re.search(r"[=_{}<>\\]|--|\n\s*\n", sentence)
     ]
     return _prose(size, seed, lambda chance: chance.choice(sentences) + _aside(chance))
 
@@ -118,7 +118,7 @@ def _name(chance: random.Random) -> str:
 
 
 def _aside(chance: random.Random) -> str:
-    return f" {_name(chance)} noted it in {chance.randint(1900, 2030)}." if chance.random() < 0.2 else ""
+    return f" {_name(chance)} noted it in {chance.randint(1900, 2030)}." if chance.random() < 0.1 else ""
 
 
 def _finance_sentence(chance: random.Random) -> str:

@@ -57,18 +57,22 @@ def scan(text: str, points: NDArray[Any] | None = None) -> Lines:
 
 def _breaks(points: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     size = len(points)
-    breaks = (points == _NEWLINE) | (points == _FORM_FEED)
-    returns = points == _RETURN
-    has_returns = bool(returns.any())
+    # One comparison finds the few controls; what they are is looked at afterwards.
+    at = np.flatnonzero(points <= _RETURN)
+    controls = points[at]
+    has_returns = bool((controls == _RETURN).any())
+    breaks = (controls == _NEWLINE) | (controls == _FORM_FEED)
     if has_returns:
-        breaks[:-1] |= returns[:-1] & (points[1:] != _NEWLINE)
-        breaks[-1:] |= returns[-1:]
-    at = np.flatnonzero(breaks)
+        lone = controls == _RETURN
+        lone &= points[np.minimum(at + 1, size - 1)] != _NEWLINE
+        breaks |= lone
+    at = at[breaks]
     starts = np.concatenate((np.zeros(1, dtype=np.int64), at + 1))
     ends = np.concatenate((at, np.full(1, size, dtype=np.int64)))
     if has_returns:
         newline = np.flatnonzero((ends < size) & (ends > starts))
-        newline = newline[(points[ends[newline]] == _NEWLINE) & returns[ends[newline] - 1]]
+        before = points[ends[newline] - 1]
+        newline = newline[(points[ends[newline]] == _NEWLINE) & (before == _RETURN)]
         ends[newline] -= 1
     if starts[-1] >= size:
         starts, ends = starts[:-1], ends[:-1]
