@@ -42,6 +42,7 @@ OURS = "auto"
 EMBEDDER = "bge_small"
 POLICIES = ("auto", "sentence_window", "tiered", "hybrid", "recursive_only")
 QUICK_POLICIES = ("auto", "sentence_window", "recursive_only")
+QUICK_PEERS = ("LangChain recursive 1000/200 characters", "semchunk 128 tokens")
 MEASURES = ("recall@500tok", "recall@1000tok", "hit@5", "mrr", "precision_omega")
 DECIDING = ("recall@500tok", "recall@1000tok")
 
@@ -69,14 +70,15 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
 
 def run(options: argparse.Namespace, bench: Bench) -> tuple[list[Result], list[str]]:
     """Results of all contenders, and the peers that are not installed."""
+    others, missing = peers(bench, EMBEDDER)
     if options.quick:
         sets = [_cut_down(load_set(ROOT / "data" / "golden").split(HELD_OUT), 60_000)]
-        return evaluate(sets, _ours(QUICK_POLICIES), [EMBEDDER], bench=bench, progress=_tell), []
+        entries = [*_ours(QUICK_POLICIES), *(entry for entry in others if entry.name in QUICK_PEERS)]
+        return evaluate(sets, entries, [EMBEDDER], bench=bench, progress=_tell), missing
     folders = [ROOT / "data" / "golden", *options.set]
     if not options.set and EVALSETS.is_dir():
         folders += sorted(p for p in EVALSETS.iterdir() if p.is_dir())
     sets = [_cut_down(load_set(folder).split(HELD_OUT), options.max_chars) for folder in folders]
-    others, missing = peers(bench, EMBEDDER)
     entries = [*_ours(POLICIES), *others]
     return evaluate(sets, entries, [EMBEDDER, f"{EMBEDDER}+bm25"], bench=bench, progress=_tell), missing
 
