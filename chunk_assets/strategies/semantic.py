@@ -75,26 +75,37 @@ def split(layout: Layout, parameters: Semantic) -> list[Piece]:
 
 def similarities(layout: Layout, embedder: str) -> NDArray[np.float64]:
     """How alike the units before and after each unit's start are, on the calibrated scale."""
-    count = len(layout)
+    texts = _Texts(layout)
     if embedder == STATIC:
-        text = layout.document.markdown
-        found = static_embedding.border_similarities(
-            lambda unit: text[layout.start(unit) : layout.end(unit)], count, REACH
-        )
+        found = static_embedding.border_similarities(texts.of, len(layout), REACH)
     else:
-        found = _dense(layout, embedder)
+        found = _dense(layout, embedder, texts)
     apart, together = CALIBRATION.get(embedder, (0.0, 1.0))
     calibrated: NDArray[np.float64] = np.round((found - apart) / (together - apart), _DECIMALS)
+    calibrated[layout.ranks == reasons.ROW] = np.inf
     return calibrated
 
 
-def _dense(layout: Layout, embedder: str) -> NDArray[np.float64]:
+class _Texts:
+    """The texts of units to embed. Rows of a table are of one topic: they are left blank."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout, self._text = layout, layout.document.markdown
+        self._rows = (layout.ranks == reasons.ROW).tolist()
+
+    def of(self, unit: int) -> str:
+        return "" if self._rows[unit] else self._text[self._layout.start(unit) : self._layout.end(unit)]
+
+
+def _dense(layout: Layout, embedder: str, texts: _Texts) -> NDArray[np.float64]:
     if layout.embed is None:
         message = f"embedder {embedder!r} needs its embed function; known without one: {STATIC}"
         raise errors.ConfigurationError(message)
     count = len(layout)
-    texts = [layout.document.markdown[layout.start(unit) : layout.end(unit)] for unit in range(count)]
-    vectors = np.asarray(layout.embed(texts), dtype=np.float64)
+    filled = [unit for unit in range(count) if texts.of(unit)]
+    shown = np.asarray(layout.embed([texts.of(unit) for unit in filled]), dtype=np.float64)
+    vectors = np.zeros((count, shown.shape[1]))
+    vectors[filled] = shown
     running = np.concatenate((np.zeros((1, vectors.shape[1])), np.cumsum(vectors, axis=0)))
     at = np.arange(1, count)
     before = running[at] - running[np.maximum(at - REACH, 0)]
@@ -107,7 +118,7 @@ def _dense(layout: Layout, embedder: str) -> NDArray[np.float64]:
 def _limit(similar: NDArray[np.float64], parameters: Semantic) -> float:
     if parameters.percentile is None:
         return parameters.threshold
-    borders = np.sort(similar[1:])
+    borders = np.sort(similar[1:][np.isfinite(similar[1:])])
     return float(borders[int(len(borders) * parameters.percentile / 100)]) if len(borders) else 0.0
 
 
