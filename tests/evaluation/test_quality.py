@@ -8,7 +8,7 @@ import pytest
 
 from chunk_assets.evaluation import Bench, EvalDocument, QuestionSet, contender, evaluate, load_set, rows
 from chunk_assets.evaluation.records import HELD_OUT
-from chunk_assets.evaluation.verdicts import accuracy_floor
+from chunk_assets.evaluation.verdicts import accuracy_floor, load_baseline, regression
 
 
 @pytest.fixture(scope="module")
@@ -56,3 +56,18 @@ def test_the_default_policy_is_over_the_floor_on_held_out_questions(golden: Ques
     assert by_measure["hit@5"]["low"] > 0.65
     assert by_measure["recall@1000tok"]["low"] > 0.78
     assert by_measure["truncated"]["value"] == 0
+
+
+def test_the_default_policy_is_not_worse_than_the_stored_baseline(root: Path) -> None:
+    """With the bundled static embedding, since that takes a second; the slow test above has the real one."""
+    stored = load_baseline(root / "data" / "golden" / "baseline.json")
+    bench = Bench()
+    try:
+        found = rows(
+            evaluate([load_set(root / "data/golden/seed")], [contender("auto")], ["static"], bench=bench)
+        )
+    finally:
+        bench.close()
+    outcome = regression(found, stored.rows)
+    assert outcome.counts["compared"] == 4
+    assert outcome.passed, outcome.summary
