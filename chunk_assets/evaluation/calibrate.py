@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from chunk_assets.errors import ConfigurationError
+from chunk_assets.errors import ConfigurationError, unknown
 from chunk_assets.evaluation.bootstrap import Scores, paired_interval
 from chunk_assets.evaluation.contenders import Contender, of_strategy
 from chunk_assets.evaluation.records import HELD_OUT, TRAIN, QuestionSet
@@ -89,8 +89,11 @@ def calibrate(
     """Sweeps ``axes`` on the training questions of ``sets`` and weighs the best on the others.
 
     Sets without training questions have no part in the choice and all in the weighing. Ties go to the
-    first point of the grid. Raises ``ConfigurationError`` when there is nothing to train on.
+    first point of the grid. Raises ``ConfigurationError`` when there is nothing to train on, or no grid
+    for the strategy.
     """
+    if axes is None and strategy not in GRIDS:
+        raise unknown("strategy to calibrate", strategy, GRIDS)
     bench = bench or Bench()
     training = [s for s in (s.split(TRAIN) for s in sets) if s.questions]
     if not training:

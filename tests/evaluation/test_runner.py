@@ -252,6 +252,11 @@ def test_calibration_without_training_questions_says_what_to_do(house: QuestionS
         calibrate([house.split("held_out")], "recursive", axes={"max_chars": (500,)})
 
 
+def test_calibrating_an_unknown_strategy_lists_those_that_can_be(house: QuestionSet) -> None:
+    with pytest.raises(ConfigurationError, match=r"strategy to calibrate 'magic'; known: recursive, section"):
+        calibrate([house], "magic")
+
+
 def test_a_grid_has_every_combination() -> None:
     assert len(grid({"a": (1, 2, 3), "b": (4, 5)})) == 6
 
