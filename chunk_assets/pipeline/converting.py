@@ -178,9 +178,11 @@ class Conversions:
 
     def _count(self, row: dict[str, Any], document: MarkdownDocument) -> int:
         """Keeps the count of attempts; it is in the table as well, for whoever looks at the failure."""
+        if not document.document_sha256:
+            return int(document.status != OK)  # it could not be read, which was counted there
         attempts = self.context.state.attempts
         before = attempts.pop(document.document_id, None)
-        if document.status not in TRANSIENT or not document.document_sha256:
+        if document.status not in TRANSIENT:
             return int(document.status != OK)
         cause = self.cause(row)
         count = before.count + 1 if before is not None and before.cause == cause else 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 from chunk_assets.converters.media import UNKNOWN
@@ -11,8 +12,12 @@ from chunk_assets.hashing import sha256_bytes
 from chunk_assets.pipeline.context import BatchContext
 from chunk_assets.records import OK, RAW_DOCUMENTS, RawDocument
 from chunk_assets.sources import Listed, read_bytes
-from chunk_assets.storage.state import Seen
+from chunk_assets.storage.state import Attempts, Seen
 
+# What refused reads are counted for; the version follows, since another one starts a new count.
+OF_READING = "reading:"
+# Refusals that may pass without anyone touching the document.
+PASSING = ("unreadable", "vanished")
 STALE = "; the tables hold the version that was read before"
 
 
@@ -35,6 +40,7 @@ def forget_the_gone(context: BatchContext) -> None:
 
 
 def _row(context: BatchContext, listed: Listed) -> RawDocument:
+    refused = _refused_before(context, listed)
     if listed.status != OK:
         return _as_row(context, listed, Seen("", "", UNKNOWN), listed.status, listed.reason)
     seen = context.state.documents.get(listed.document_id)
@@ -43,9 +49,24 @@ def _row(context: BatchContext, listed: Listed) -> RawDocument:
     try:
         fresh = _read(context, listed)
     except DocumentFailure as failure:
+        if failure.status in PASSING:
+            # The clock is for the sensor that asks again; nothing in a table depends on it.
+            attempt = Attempts(
+                refused + 1, time.time(), OF_READING + listed.version, failure.status, failure.reason
+            )
+            context.state.attempts[listed.document_id] = attempt
         return _failed(context, listed, seen, failure)
     context.state.documents[listed.document_id] = fresh
     return _as_row(context, listed, fresh)
+
+
+def _refused_before(context: BatchContext, listed: Listed) -> int:
+    """How often this version could not be read; the count is taken out of the state."""
+    before = context.state.attempts.get(listed.document_id)
+    if before is None or not before.cause.startswith(OF_READING):
+        return 0
+    del context.state.attempts[listed.document_id]
+    return before.count if before.cause == OF_READING + listed.version else 0
 
 
 def _read(context: BatchContext, listed: Listed) -> Seen:

@@ -11,6 +11,7 @@ from typing import Any
 
 from chunk_assets.catalog.load import URL
 from chunk_assets.errors import SourceUnavailable
+from chunk_assets.sources.remote import walk_remote
 
 METADATA_FILE = "metadata.csv"
 SIDECAR_SUFFIX = ".meta.yaml"
@@ -79,24 +80,8 @@ def readable(path: str) -> str:
 
 
 def _remote(root: str, storage_options: Mapping[str, Any]) -> Iterator[Entry]:
-    import fsspec
-
-    try:
-        filesystem, prefix = fsspec.core.url_to_fs(root, **storage_options)
-        filesystem.invalidate_cache()
-        found = filesystem.find(prefix, detail=True)
-    except ImportError as error:
-        msg = f"{root} needs an extra: {error}; install chunk-assets[s3], [gcs] or [azure]"
-        raise SourceUnavailable(msg) from error
-    except Exception as error:  # whatever an SDK raises: the listing is not to be trusted
-        msg = f"{root} can't be listed: {type(error).__name__}: {error}"
-        raise SourceUnavailable(msg) from error
-    for name, facts in found.items():
-        relative = name[len(prefix.rstrip("/")) :].lstrip("/")
-        if relative and not relative.endswith("/"):
-            yield Entry(
-                relative, filesystem.unstrip_protocol(name), int(facts["size"]), _remote_version(facts)
-            )
+    for relative, location, facts in walk_remote(root, storage_options):
+        yield Entry(relative, location, int(facts["size"]), _remote_version(facts))
 
 
 def _remote_version(facts: Mapping[str, Any]) -> str:

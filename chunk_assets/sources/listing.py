@@ -16,7 +16,8 @@ from chunk_assets.errors import DocumentFailure
 from chunk_assets.records import OK, DocumentMetadata
 from chunk_assets.sources.files import METADATA_FILE, SIDECAR_SUFFIX, Entry, walk
 from chunk_assets.sources.identity import path_id, template_id
-from chunk_assets.sources.metadata import Describer, to_metadata
+from chunk_assets.sources.metadata import Describer, ReadText, describes, to_metadata
+from chunk_assets.sources.remote import read_many, read_remote
 
 # Never documents: they describe documents, or an editor or a file manager left them.
 ALWAYS_EXCLUDED = (
@@ -81,11 +82,20 @@ def list_source(catalog: Catalog, name: str) -> Listing:
     source = catalog.source(name)
     root = resolve_path(catalog.home, source.path)
     entries, problems = walk(root, source.storage_options)
-    describer = Describer.of(source, entries, lambda entry: read_bytes(entry, source).decode("utf-8"))
+    describer = Describer.of(source, entries, _reader(source, root, entries))
     wanted = Wanted.of(source)
     documents = [_listed(name, entry, describer) for entry in entries if wanted.takes(entry.relative_path)]
     documents = sorted(_mark_duplicates(documents, name), key=lambda document: document.document_id)
     return Listing(name, tuple(documents), complete=not problems, problems=tuple(problems))
+
+
+def _reader(source: Source, root: str, entries: Iterable[Entry]) -> ReadText:
+    """Reads what describes documents; from a store all of it at once, since each request takes its time."""
+    if not URL.match(root):
+        return lambda entry: read_bytes(entry, source).decode("utf-8")
+    describing = [entry for entry in entries if describes(entry.relative_path)]
+    texts = read_many(root, describing, source.storage_options)
+    return lambda entry: texts[entry.location].decode("utf-8")
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,15 +199,14 @@ def read_bytes(item: Entry | Listed, source: Source) -> bytes:
     Raises:
         DocumentFailure: ``vanished`` when it is gone, ``unreadable`` when reading it is refused.
     """
-    import fsspec
-
     try:
-        if not URL.match(item.location):
-            with open(item.location, "rb") as file:  # noqa: PTH123 - names that are not UTF-8 stay openable
-                return file.read()
-        filesystem, path = fsspec.core.url_to_fs(item.location, **source.storage_options)
-        return bytes(filesystem.cat_file(path))
+        if URL.match(item.location):
+            return read_remote(item.location, item.size_bytes, source.storage_options)
+        with open(item.location, "rb") as file:  # noqa: PTH123 - names that are not UTF-8 stay openable
+            return file.read()
     except FileNotFoundError as error:
         raise DocumentFailure("vanished", "listed, but gone when it was to be read") from error
+    except DocumentFailure:
+        raise
     except Exception as error:
         raise DocumentFailure("unreadable", f"{type(error).__name__}: {error}") from error

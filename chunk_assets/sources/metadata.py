@@ -21,6 +21,11 @@ FILE_COLUMNS = ("file", "relative_path", "path", "filename")
 ReadText = Callable[[Entry], str]
 
 
+def describes(relative_path: str) -> bool:
+    """Whether a file is a ``metadata.csv`` or a sidecar."""
+    return PurePosixPath(relative_path).name == METADATA_FILE or relative_path.endswith(SIDECAR_SUFFIX)
+
+
 @dataclass(frozen=True, slots=True)
 class Described:
     """The metadata fields of one document as text, ``tags`` apart, and what is wrong with them."""
