@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
+from chunk_assets.converters.pdf.graphics import Drawing
 from chunk_assets.converters.pdf.native import TEXT_OBJECT, native
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 MAX_COVERS = 300
 MAX_ORDER = 1 << 60
@@ -15,56 +20,49 @@ _BACKGROUND = 0.5
 Cover = tuple[int, float, float, float, float]
 
 
-def covered_words(
-    page: int,
-    solids: Sequence[tuple[int, int]],
-    object_at: Callable[[int], int],
-    starts: Sequence[int],
-    flat: Sequence[float],
-) -> list[int]:
+def covered_words(page: int, drawing: Drawing, corners: NDArray[np.float64], objects: list[int]) -> list[int]:
     """Indices of the words that lie wholly under an opaque rectangle drawn after them.
 
-    ``page`` is the page's address, ``solids`` are filled paths that come after a text (see
-    ``Drawing``), ``object_at`` gives the text object of a character, ``starts`` and ``flat`` are the
-    words' first characters and corners.
+    ``page`` is the page's address, ``corners`` (n, 8) and ``objects`` are the words' corners and text
+    objects. Only what is drawn on the page itself is looked at, not in forms.
     """
-    if not solids:
-        return []
-    covers = [cover for place, item in solids[: MAX_COVERS + 1] if (cover := _cover(item, place, page))]
+    solids = drawing.solids[: MAX_COVERS + 1]
+    covers = [cover for place, item in solids if (cover := _cover(item, place, page))]
     if not covers or len(covers) > MAX_COVERS:
         return []
-    order, texts = _drawing_order(page)
-    found: dict[int, tuple[float, float, int]] = {}
-    for seq, start in enumerate(starts):
-        left, top, _, bottom, _, _, right, _ = flat[8 * seq : 8 * seq + 8]
-        middle = (top + bottom) / 2
-        above = [c[0] for c in covers if c[1] - 1 <= left and right <= c[3] + 1 and c[2] <= middle <= c[4]]
-        if above and order.get(object_at(start), MAX_ORDER) < max(above):
-            found[seq] = ((left + right) / 2, middle, max(above))
-    return _not_drawn_again(found, texts) if found else []
+    under = _under(covers, corners)
+    if not under:
+        return []
+    order = {item or 0: index for index, item in enumerate(drawing.found)}
+    found = {}
+    for seq, above in under.items():
+        if order.get(objects[seq], MAX_ORDER) < above:
+            left, top, _, bottom, _, _, right, _ = corners[seq].tolist()
+            found[seq] = ((left + right) / 2, (top + bottom) / 2, above)
+    return _not_drawn_again(found, drawing) if found else []
 
 
-def _drawing_order(page: int) -> tuple[dict[int, int], dict[int, int]]:
-    """Place in the drawing order by object address, and addresses of texts by place, top level only."""
-    call = native()
-    order: dict[int, int] = {}
-    texts: dict[int, int] = {}
-    for index in range(max(call.page_count(page), 0)):
-        item = call.page_object(page, index) or 0
-        order[item] = index
-        if call.object_type(item) == TEXT_OBJECT:
-            texts[index] = item
-    return order, texts
+def _under(covers: list[Cover], corners: NDArray[np.float64]) -> dict[int, int]:
+    """By index of the words within a cover, the place of the last cover over them."""
+    import numpy as np
+
+    left, right = corners[:, 0], corners[:, 6]
+    middle = (corners[:, 1] + corners[:, 3]) / 2
+    last = np.full(len(corners), -1)
+    for place, x0, y0, x1, y1 in covers:
+        within = (x0 - 1 <= left) & (right <= x1 + 1) & (y0 <= middle) & (middle <= y1)
+        last[within] = np.maximum(last[within], place)
+    return {seq: int(last[seq]) for seq in np.flatnonzero(last >= 0).tolist()}
 
 
-def _not_drawn_again(found: dict[int, tuple[float, float, int]], texts: dict[int, int]) -> list[int]:
+def _not_drawn_again(found: dict[int, tuple[float, float, int]], drawing: Drawing) -> list[int]:
     """The words over whose cover no text is drawn: PDFium tells only the first of equal texts."""
     edges = (ctypes.c_float * 4)()
     at = ctypes.addressof(edges)
     hidden = dict(found)
     lowest = min(place for _, _, place in found.values())
-    for place, item in texts.items():
-        if place < lowest or not hidden:
+    for place, (item, kind) in enumerate(zip(drawing.found, drawing.kinds, strict=True)):
+        if place < lowest or kind != TEXT_OBJECT or not hidden:
             continue
         native().bounds(item, at, at + 4, at + 8, at + 12)
         left, bottom, right, top = edges

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from chunk_assets.converters.pdf.model import Box, Rule, Style
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 def prevailing_angle(styles: Sequence[Style], lengths: Iterable[int]) -> int:
@@ -29,15 +34,29 @@ def relative(styles: Sequence[Style], angle: int) -> list[Style]:
     return [seen[style] for style in styles]
 
 
+# Angle to the place and sign of each new side among left, top, right, bottom.
+_TURNS = {
+    0: ((0, 1), (1, -1), (2, 1), (3, -1)),
+    90: ((3, 1), (0, 1), (1, 1), (2, 1)),
+    180: ((2, -1), (3, 1), (0, -1), (1, 1)),
+    270: ((1, -1), (2, -1), (3, -1), (0, -1)),
+}
+
+
 def turned(left: float, top: float, right: float, bottom: float, angle: int) -> Box:
     """A box of the page's axes (y up) in the reading frame (y down) of text that runs at ``angle``."""
-    if angle == 0:
-        return Box(left, -top, right, -bottom)
-    if angle == 90:
-        return Box(bottom, left, top, right)
-    if angle == 180:
-        return Box(-right, bottom, -left, top)
-    return Box(-top, -right, -bottom, -left)
+    sides = left, top, right, bottom
+    return Box(*[sides[place] * sign for place, sign in _TURNS[angle]])
+
+
+def turned_corners(corners: NDArray[np.float64], angle: int) -> NDArray[np.float64]:
+    """Boxes (n, 4) in the reading frame from the words' first and last characters' boxes (n, 8)."""
+    import numpy as np
+
+    first, last = corners[:, :4], corners[:, 4:]
+    low, high = np.minimum(first, last), np.maximum(first, last)
+    sides = low[:, 0], high[:, 1], high[:, 2], low[:, 3]
+    return np.stack([sides[place] * sign for place, sign in _TURNS[angle]], axis=1)
 
 
 # Angle to the signs of a rule's place and of its ends in the reading frame.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass, field
+from itertools import repeat
 
 from chunk_assets.converters.pdf.model import Rule
 from chunk_assets.converters.pdf.native import (
@@ -13,6 +14,7 @@ from chunk_assets.converters.pdf.native import (
     SHADING_OBJECT,
     TEXT_OBJECT,
     native,
+    run,
 )
 
 # Bounds on the work for one page: a map or chart has 100,000 paths and no table worth finding.
@@ -31,19 +33,20 @@ IDENTITY: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 class Drawing:
     """Rules, fills and pictures in the page's own axes (y up). Boxes are left, top, right, bottom.
 
-    ``solids`` are filled paths that may hide text drawn before them: their place among the page's
-    objects and their address. ``first_text`` is the place of the first text object.
+    ``found`` and ``kinds`` are the page's objects by address, in drawing order. ``solids`` are filled paths
+    that may hide text drawn before them: their place among the objects and their address.
     """
 
     across: list[Rule] = field(default_factory=list)
     down: list[Rule] = field(default_factory=list)
     fills: list[tuple[float, float, float, float]] = field(default_factory=list)
     solids: list[tuple[int, int]] = field(default_factory=list)
-    first_text: int | None = None
     pictures: list[tuple[float, float, float, float]] = field(default_factory=list)
     shaded: bool = False
     objects: int = 0
     segments: int = 0
+    found: list[int | None] = field(default_factory=list)
+    kinds: list[int] = field(default_factory=list)
 
     def picture_share(self, bounds: tuple[float, ...]) -> float:
         """Share of the page's area under pictures, overlaps counted twice, at most 1."""
@@ -68,30 +71,33 @@ def read_drawing(page: int) -> Drawing:
     """The drawing of the page at address ``page``, form objects included, within the bounds above."""
     drawing = Drawing()
     call = native()
-    count = max(call.page_count(page), 0)
-    get = call.page_object
-    _read_objects(drawing, [get(page, index) for index in range(min(count, MAX_OBJECTS))], IDENTITY, 0)
+    count = min(max(call.page_count(page), 0), MAX_OBJECTS)
+    drawing.found = list(map(call.page_object, repeat(page), range(count)))
+    drawing.kinds = list(map(call.object_type, drawing.found))
+    first_text = drawing.kinds.index(TEXT_OBJECT) if TEXT_OBJECT in drawing.kinds else count
+    _read_objects(drawing, drawing.found, drawing.kinds, IDENTITY, 0)
+    drawing.solids = [(place, item) for place, item in drawing.solids if place > first_text]
     return drawing
 
 
-def _read_objects(drawing: Drawing, found: list[int | None], matrix: Matrix, depth: int) -> None:
-    kind_of = native().object_type
-    for place, item in enumerate(found):
-        kind = kind_of(item) if item else 0
-        if kind == TEXT_OBJECT:
-            if depth == 0 and drawing.first_text is None:
-                drawing.first_text = place
-        elif item:
-            _read_object(drawing, item, kind, matrix, depth, place)
+def _read_objects(
+    drawing: Drawing, found: list[int | None], kinds: list[int], matrix: Matrix, depth: int
+) -> None:
+    paths = []
+    for place, kind in enumerate(kinds):
+        if kind == PATH_OBJECT:
+            paths.append(place)
+        elif kind != TEXT_OBJECT and (item := found[place]):
+            _read_object(drawing, item, kind, matrix, depth)
+    if paths:
+        taken = paths[: max(MAX_PATHS - drawing.objects, 0)]
+        drawing.objects += len(paths)
+        _read_paths(drawing, taken, [found[place] or 0 for place in taken], matrix, depth)
 
 
-def _read_object(drawing: Drawing, item: int, kind: int, matrix: Matrix, depth: int, place: int) -> None:
-    if kind == PATH_OBJECT:
-        drawing.objects += 1
-        if drawing.objects <= MAX_PATHS:
-            _read_path(drawing, item, matrix, place if depth == 0 else None)
-    elif kind == IMAGE_OBJECT:
-        drawing.pictures.append(_bounds(item, matrix))
+def _read_object(drawing: Drawing, item: int, kind: int, matrix: Matrix, depth: int) -> None:
+    if kind == IMAGE_OBJECT:
+        drawing.pictures += _bounds([item], matrix)
     elif kind == SHADING_OBJECT:
         drawing.shaded = True
     elif kind == FORM_OBJECT and depth < MAX_DEPTH and drawing.objects < MAX_OBJECTS:
@@ -101,9 +107,10 @@ def _read_object(drawing: Drawing, item: int, kind: int, matrix: Matrix, depth: 
 def _read_form(drawing: Drawing, item: int, matrix: Matrix, depth: int) -> None:
     call = native()
     count = min(max(call.form_count(item), 0), MAX_OBJECTS)
-    inner = [call.form_object(item, index) for index in range(count)]
+    inner = list(map(call.form_object, repeat(item), range(count)))
     drawing.objects += 1
-    _read_objects(drawing, inner, _product(_own_matrix(item), matrix), depth + 1)
+    kinds = list(map(call.object_type, inner))
+    _read_objects(drawing, inner, kinds, _product(_own_matrix(item), matrix), depth + 1)
 
 
 def _own_matrix(item: int) -> Matrix:
@@ -128,52 +135,61 @@ def _point(x: float, y: float, matrix: Matrix) -> tuple[float, float]:
     return a * x + c * y + e, b * x + d * y + f
 
 
-_BOUNDS = (ctypes.c_float * 4)()
-_BOUNDS_AT = ctypes.addressof(_BOUNDS)
+def _bounds(items: list[int], matrix: Matrix) -> list[tuple[float, float, float, float]]:
+    """Left, top, right, bottom of objects on the page."""
+    count = len(items)
+    edges = (ctypes.c_float * (4 * count))()
+    at = ctypes.addressof(edges)
+    sides = (range(at + 4 * n, at + 4 * n + 16 * count, 16) for n in range(4))
+    run(map(native().bounds, items, *sides))
+    boxes = zip(edges[::4], edges[3::4], edges[2::4], edges[1::4], strict=True)
+    return list(boxes) if matrix == IDENTITY else [_moved(*box, matrix) for box in boxes]
 
 
-def _bounds(item: int, matrix: Matrix) -> tuple[float, float, float, float]:
-    """Left, top, right, bottom of an object on the page."""
-    native().bounds(item, _BOUNDS_AT, _BOUNDS_AT + 4, _BOUNDS_AT + 8, _BOUNDS_AT + 12)
-    left, bottom, right, top = _BOUNDS
-    if matrix != IDENTITY:
-        corners = [_point(x, y, matrix) for x in (left, right) for y in (bottom, top)]
-        left, right = min(x for x, _ in corners), max(x for x, _ in corners)
-        bottom, top = min(y for _, y in corners), max(y for _, y in corners)
-    return left, top, right, bottom
+def _moved(
+    left: float, top: float, right: float, bottom: float, matrix: Matrix
+) -> tuple[float, float, float, float]:
+    corners = [_point(x, y, matrix) for x in (left, right) for y in (bottom, top)]
+    xs, ys = [x for x, _ in corners], [y for _, y in corners]
+    return min(xs), max(ys), max(xs), min(ys)
 
 
-def _read_path(drawing: Drawing, item: int, matrix: Matrix, place: int | None) -> None:
-    left, top, right, bottom = _bounds(item, matrix)
+def _read_paths(drawing: Drawing, places: list[int], items: list[int], matrix: Matrix, depth: int) -> None:
+    """Add the paths that are no mere dots; ``places`` are theirs among the objects they stand with."""
+    large = [
+        (place, item, box)
+        for place, item, box in zip(places, items, _bounds(items, matrix), strict=True)
+        if box[2] - box[0] >= _SHORT or box[1] - box[3] >= _SHORT
+    ]
+    # For each path how it is filled, and whether it is stroked; zeros where PDFium doesn't know.
+    modes = (ctypes.c_int * (2 * len(large)))()
+    at = ctypes.addressof(modes)
+    end = at + 8 * len(large)
+    run(map(native().draw_mode, [item for _, item, _ in large], range(at, end, 8), range(at + 4, end, 8)))
+    for (place, item, box), fill, stroke in zip(large, modes[::2], modes[1::2], strict=True):
+        if fill and depth == 0 and min(box[2] - box[0], box[1] - box[3]) > _THIN:
+            drawing.solids.append((place, item))
+        if stroke or (fill and not _is_white(item)):
+            _add_path(drawing, item, box, matrix, bool(fill))
+
+
+def _add_path(
+    drawing: Drawing, item: int, box: tuple[float, float, float, float], matrix: Matrix, filled: bool
+) -> None:
+    left, top, right, bottom = box
     width, height = right - left, top - bottom
-    if width < _SHORT and height < _SHORT:
-        return
-    filled, stroked = _draw_mode(item)
-    if filled and place is not None and drawing.first_text is not None and min(height, width) > _THIN:
-        drawing.solids.append((place, item))
-    if not (filled or stroked) or (filled and not stroked and _is_white(item)):
-        return
     if height <= _THIN and height <= width:
         drawing.across.append(Rule((top + bottom) / 2, left, right))
     elif width <= _THIN:
         drawing.down.append(Rule((left + right) / 2, bottom, top))
     else:
         if filled:
-            drawing.fills.append((left, top, right, bottom))
+            drawing.fills.append(box)
         _read_segments(drawing, item, _product(_own_matrix(item), matrix), filled)
 
 
-_MODE = (ctypes.c_int * 2)()
-_MODE_AT = ctypes.addressof(_MODE)
 _COLOR = (ctypes.c_uint * 4)()
 _COLOR_AT = ctypes.addressof(_COLOR)
-
-
-def _draw_mode(item: int) -> tuple[bool, bool]:
-    """Whether a path is filled, and whether it is stroked."""
-    if not native().draw_mode(item, _MODE_AT, _MODE_AT + 4):
-        return False, False
-    return _MODE[0] != 0, _MODE[1] != 0
 
 
 def _is_white(item: int) -> bool:
@@ -190,18 +206,19 @@ def _read_segments(drawing: Drawing, item: int, matrix: Matrix, filled: bool) ->
     drawing.segments += count
     if drawing.segments > MAX_SEGMENTS:
         return
-    values = (ctypes.c_float * 2)()
-    at = ctypes.addressof(values)
+    segments = list(map(call.segment, repeat(item), range(count)))
+    points = (ctypes.c_float * (2 * count))()
+    at = ctypes.addressof(points)
+    end = at + 8 * count
+    run(map(call.segment_point, segments, range(at, end, 8), range(at + 4, end, 8)))
     start = last = (0.0, 0.0)
-    for index in range(count):
-        segment = call.segment(item, index)
-        call.segment_point(segment, at, at + 4)
-        here = _point(values[0], values[1], matrix)
-        kind = call.segment_type(segment)
+    for kind, here in zip(
+        map(call.segment_type, segments), zip(points[::2], points[1::2], strict=True), strict=True
+    ):
         if kind == 2:
             start = here
         elif kind == 0:
-            drawing.add_edge(*last, *here)
+            drawing.add_edge(*_point(*last, matrix), *_point(*here, matrix))
         last = here
     if filled and count > 3 and start != last:
-        drawing.add_edge(*last, *start)
+        drawing.add_edge(*_point(*last, matrix), *_point(*start, matrix))

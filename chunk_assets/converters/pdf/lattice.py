@@ -239,6 +239,9 @@ def _rows(inside: dict[int, list[Word]], grid: Grid, first: int, last: int) -> l
                 continue
             done.add(name)
             width = names.count(name)
+            if width == 1:
+                groups[column] = inside[name]
+                continue
             for place, words in enumerate(cut_cell(inside[name], grid.xs[column : column + width + 1])):
                 groups[column + place] = words
         rows.extend(split_rows(groups) or [[cell_text(group) for group in groups]])

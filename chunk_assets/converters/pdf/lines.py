@@ -14,13 +14,26 @@ CELL_GAP = 0.9
 def fragments(words: Iterable[Word]) -> list[Line]:
     """Fragments in PDFium's order. Words of one fragment are neighbours in order and place."""
     groups: list[list[Word]] = []
+    group: list[Word] = []
     last: Word | None = None
+    line_before, top_before, x1_before, style_before = -1, 0.0, 0.0, None
     for word in words:
-        if last is not None and word.line == last.line and _beside(last, word):
-            groups[-1].append(word)
+        # Most words stand straight beside the one before, drawn alike: that is seen without a call.
+        _, x0, top, x1, _, style, line, _ = word
+        if (
+            line == line_before
+            and last is not None
+            and (
+                (style is style_before and top == top_before and 0 <= x0 - x1_before < 3 and style.angle == 0)
+                or _beside(last, word)
+            )
+        ):
+            group.append(word)
         else:
-            groups.append([word])
+            group = [word]
+            groups.append(group)
         last = word
+        line_before, top_before, x1_before, style_before = line, top, x1, style
     return [line_of(group) for group in groups]
 
 

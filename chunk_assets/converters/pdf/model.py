@@ -142,27 +142,31 @@ class Block:
 
 def line_of(words: list[Word]) -> Line:
     """The line made of ``words``, which are in reading order and not empty."""
-    first = words[0]
-    style = first.style
-    size, bold, mixed = style.size, style.bold, False
-    if any(word.style is not style for word in words):
+    if len(words) == 1:
+        text, x0, top, x1, bottom, style, _, seq = words[0]
+        size, bold, angle, mono = style.size, style.bold, style.angle, style.mono
+        return Line(words, text, x0, top, x1, bottom, size, bold, False, angle, seq, x1 - x0, mono)
+    texts, lefts, tops, rights, bottoms, styles, _, seqs = zip(*words, strict=True)
+    style, left, right = styles[0], lefts[0], rights[0]
+    size, bold, mixed, mono = style.size, style.bold, False, style.mono
+    if styles.count(style) != len(styles):
         size, bold, mixed = _prevailing(words)
-    last = words[-1]
-    in_order = style.angle == 0 and last.x0 >= first.x0
+        mono = mono and all([each.mono for each in styles])  # noqa: C419 - a list is faster for a few
+    in_order = style.angle == 0 and lefts[-1] >= left
     return Line(
         words,
-        " ".join([word.text for word in words]),
-        first.x0 if in_order else min([word.x0 for word in words]),
-        min([word.top for word in words]),
-        max(first.x1, last.x1) if in_order else max([word.x1 for word in words]),
-        max([word.bottom for word in words]),
+        " ".join(texts),
+        left if in_order else min(lefts),
+        min(tops),
+        max(right, rights[-1]) if in_order else max(rights),
+        max(bottoms),
         size,
         bold,
         mixed,
         style.angle,
-        first.seq,
-        first.x1 - first.x0,
-        style.mono and (words[-1].style is style or all(word.style.mono for word in words)),
+        seqs[0],
+        right - left,
+        mono,
     )
 
 
@@ -171,9 +175,11 @@ def _prevailing(words: list[Word]) -> tuple[float, bool, bool]:
     letters: dict[float, int] = {}
     bold = total = 0
     for word in words:
-        count = len(word.text)
+        count, style = len(word.text), word.style
         total += count
-        letters[word.style.size] = letters.get(word.style.size, 0) + count
-        bold += count if word.style.bold else 0
+        letters[style.size] = letters.get(style.size, 0) + count
+        bold += count if style.bold else 0
+    if len(letters) == 1:
+        return next(iter(letters)), bold * 10 >= total * 9, 0 < bold < total
     size = max(letters, key=lambda key: (letters[key], key))
     return size, bold * 10 >= total * 9, 0 < bold < total

@@ -7,7 +7,8 @@ itself. A page has thousands of characters, so the few functions used per word a
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -88,6 +89,11 @@ def native() -> Native:
         return ctypes.PYFUNCTYPE(result, *arguments)(at)
 
     return Native(**{key: bind(*signature) for key, signature in _SIGNATURES.items()})
+
+
+def run(calls: Iterable[object]) -> None:
+    """Make all ``calls`` of a ``map`` for what they write to memory: quicker than a loop of Python's."""
+    deque(calls, maxlen=0)
 
 
 def address(handle: Any) -> int:

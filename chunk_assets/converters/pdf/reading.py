@@ -2,43 +2,32 @@
 
 from __future__ import annotations
 
-import ctypes
 import re
 import unicodedata
-from bisect import bisect_left
 from dataclasses import replace
-from itertools import pairwise
-from operator import sub
-from typing import Any, NamedTuple
+from functools import partial
+from itertools import pairwise, repeat
+from typing import TYPE_CHECKING, Any
 
 from chunk_assets.converters.pdf.covers import covered_words
-from chunk_assets.converters.pdf.frame import prevailing_angle, relative, turned, turned_rules
+from chunk_assets.converters.pdf.frame import prevailing_angle, relative, turned, turned_corners, turned_rules
 from chunk_assets.converters.pdf.graphics import Drawing, read_drawing
 from chunk_assets.converters.pdf.model import Box, PageText, Style, Word
-from chunk_assets.converters.pdf.native import address, native, page_text
+from chunk_assets.converters.pdf.native import address, native, page_text, run
+from chunk_assets.converters.pdf.spans import Spans, spans_of
 from chunk_assets.converters.pdf.styles import StyleReader
 
-# A hyphen that PDFium takes for a word break ends its word: what follows is on the next line.
-_WORD = re.compile(r"[^\s\x00-\x20\ufffe]+[\x02\ufffe]?")
-_BREAK = re.compile(r"\r\n?|[\n\x02\ufffe]")
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 _LIGATURES = re.compile("[\ufb00-\ufb06]")
 _JUNK = dict.fromkeys([*range(0x20), *range(0x7F, 0xA0), 0xFFFE, 0xFEFF, 0xAD, 0x200B], None)
 _UNCLEAN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u200b\ufb00-\ufb06\ufeff\ufffe]")
-_EAST_ASIAN = re.compile("[\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-_UNMAPPED = re.compile("[\x00\x01\x03-\x08\x0e-\x1f\ue000-\uf8ff\ufffd]")
-_NO_LETTER = re.compile("[^A-Za-z]+")
+_NO_LETTERS = bytes(code for code in range(256) if not chr(code).isalpha() or code > 0x7F)
 _SAMPLE = 1_500
 # Share of the page under pictures from which on text may stand on a picture, or be a scan's layer.
 _SOME_PICTURE = 0.02
-
-
-class Spans(NamedTuple):
-    """Where the words are in the page's text, which of PDFium's lines each stands on, where lines end."""
-
-    starts: list[int]
-    ends: list[int]
-    lines: list[int]
-    line_ends: list[int]
 
 
 def read_page(page: Any, number: int) -> PageText:
@@ -46,26 +35,28 @@ def read_page(page: Any, number: int) -> PageText:
 
     ``page`` is a ``pypdfium2.PdfPage``. Costs are linear in characters and drawing objects.
     """
+    import numpy as np
+
     text_page = page.get_textpage()
     try:
         text = page_text(text_page.raw)
-        spans = _spans(text)
+        spans = spans_of(text)
         at = address(text_page.raw)
-        flat = _corners(at, spans)
-        heights = [round(top - bottom, 2) for top, bottom in zip(flat[1::8], flat[3::8], strict=True)]
+        corners = _corners(at, spans)
         reader = StyleReader(at)
-        styles = reader.of_each(spans.starts, heights)
+        heights = np.round(corners[:, 1] - corners[:, 3], 2).tolist()
+        styles = reader.of_each(spans.starts.tolist(), heights)
         drawing = read_drawing(address(page.raw))
-        covered = covered_words(address(page.raw), drawing.solids, reader.object_at, spans.starts, flat)
+        covered = covered_words(address(page.raw), drawing, corners, reader.objects)
     finally:
         text_page.close()
-    vertical = bool(_EAST_ASIAN.search(text)) and _is_stacked(spans, flat, styles)
+    vertical = spans.east_asian and _is_stacked(spans, corners, styles)
     if vertical:
         # Vertical writing runs down as text turned by a quarter does.
         styles = relative(styles, 90)
     for seq in covered:
         styles[seq] = replace(styles[seq], flaw="covered")
-    result = _page(number, text, spans, flat, styles, drawing, page.get_bbox())
+    result = _page(number, text, spans, corners, styles, drawing, page.get_bbox())
     result.vertical = vertical
     return result
 
@@ -74,13 +65,13 @@ def _page(
     number: int,
     text: str,
     spans: Spans,
-    flat: list[float],
+    corners: NDArray[np.float64],
     styles: list[Style],
     drawing: Drawing,
     bounds: tuple[float, float, float, float],
 ) -> PageText:
     """The page turned so that most of its text runs to the right, without what can't be seen."""
-    angle = prevailing_angle(styles, map(sub, spans.ends, spans.starts))
+    angle = prevailing_angle(styles, (spans.ends - spans.starts).tolist())
     left, bottom, right, top = bounds
     page = PageText(number, turned(left, top, right, bottom, angle), [])
     page.picture_share = drawing.picture_share(bounds)
@@ -88,71 +79,43 @@ def _page(
     page.across, page.down = turned_rules(drawing.across, drawing.down, angle)
     if angle:
         styles = relative(styles, angle)
-    words = _words(text, spans, _boxes(flat, angle), styles)
-    page.words = _mended(_visible(words, page, drawing, angle), _spaced_lines(text, spans.line_ends))
+    boxes = turned_corners(corners, angle)
+    words = _words(text, spans, boxes, styles)
+    if any(style.flaw for style in set(styles)) or not _all_inside(boxes, page.box):
+        words = _visible(words, page, drawing, angle)
+    page.words = _mended([word for word in words if word.text], _spaced_lines(text, spans.line_ends))
     page.letters = len(text)
-    page.doubtful = len(_UNMAPPED.findall(text))
+    page.doubtful = spans.unmapped
     page.garbled = _is_garbled(text)
     return page
 
 
-def _spans(text: str) -> Spans:
-    """The words of a page; a hyphen at a line's end starts a new line too."""
-    found = [match.span() for match in _WORD.finditer(text)]
-    starts = [start for start, _ in found]
-    lines: list[int] = []
-    line_ends = [match.end() for match in _BREAK.finditer(text)] + [len(text)]
-    for line, end in enumerate(line_ends):
-        passed = len(lines)
-        lines += [line] * (bisect_left(starts, end, passed) - passed)
-    return Spans(starts, [end for _, end in found], lines, line_ends)
+def _corners(text_page: int, spans: Spans) -> NDArray[np.float64]:
+    """Left, top, right, bottom of the first and of the last character of every word: shape (words, 8)."""
+    import numpy as np
 
-
-def _corners(text_page: int, spans: Spans) -> list[float]:
-    """Left, top, right, bottom of the first and of the last character of every word, in a row."""
-    boxes = (ctypes.c_float * (8 * len(spans.starts)))()
-    cursor = ctypes.addressof(boxes)
+    count = len(spans.starts)
+    boxes = np.zeros((count, 8), np.float32)
+    at = boxes.ctypes.data
     loose = native().loose_box
-    for start, end in zip(spans.starts, spans.ends, strict=True):
-        loose(text_page, start, cursor)
-        loose(text_page, end - 1, cursor + 16)
-        cursor += 32
-    return boxes[:]
+    run(map(loose, repeat(text_page), spans.starts.tolist(), range(at, at + 32 * count, 32)))
+    longer = spans.ends - spans.starts > 1
+    several = np.flatnonzero(longer)
+    lasts = spans.ends[several] - 1
+    run(map(loose, repeat(text_page), lasts.tolist(), (at + 16 + 32 * several).tolist()))
+    boxes[~longer, 4:] = boxes[~longer, :4]
+    return boxes.astype(np.float64)
 
 
-def _boxes(flat: list[float], angle: int) -> list[tuple[float, float, float, float]]:
-    """The words' boxes in the reading frame."""
-    corners = zip(*[iter(flat)] * 8, strict=True)
-    if angle == 0:
-        # Conditions instead of min and max, which take three times as long.
-        return [
-            (
-                l1 if l1 < l2 else l2,  # noqa: FURB136 - see above
-                -t1 if t1 > t2 else -t2,
-                r1 if r1 > r2 else r2,  # noqa: FURB136 - see above
-                -b1 if b1 < b2 else -b2,
-            )
-            for l1, t1, r1, b1, l2, t2, r2, b2 in corners
-        ]
-    return [
-        turned(min(l1, l2), max(t1, t2), max(r1, r2), min(b1, b2), angle)
-        for l1, t1, r1, b1, l2, t2, r2, b2 in corners
-    ]
-
-
-def _words(
-    text: str, spans: Spans, boxes: list[tuple[float, float, float, float]], styles: list[Style]
-) -> list[Word]:
+def _words(text: str, spans: Spans, boxes: NDArray[np.float64], styles: list[Style]) -> list[Word]:
     """The words with clean text, some perhaps empty."""
     text = text.replace("\x02", "-").replace("\ufffe", "-")
+    texts = [text[start:end] for start, end in zip(spans.starts.tolist(), spans.ends.tolist(), strict=True)]
     if _UNCLEAN.search(text) or not unicodedata.is_normalized("NFC", text):
-        texts = [_clean(text[start:end]) for start, end in zip(spans.starts, spans.ends, strict=True)]
-    else:
-        texts = [text[start:end] for start, end in zip(spans.starts, spans.ends, strict=True)]
-    # A page has hundreds of words: this makes the named tuples in half the time of their own call.
-    make = tuple.__new__
-    rows = zip(texts, boxes, styles, spans.lines, range(len(texts)), strict=True)
-    return [make(Word, (word, *box, style, line, seq)) for word, box, style, line, seq in rows]
+        texts = list(map(_clean, texts))
+    # A page has hundreds of words: this makes the named tuples in a third of the time of their own call.
+    rows = zip(texts, *boxes.T.tolist(), styles, spans.lines.tolist(), range(len(texts)), strict=True)
+    return list(map(partial(tuple.__new__, Word), rows))
 
 
 def _clean(text: str) -> str:
@@ -161,46 +124,41 @@ def _clean(text: str) -> str:
     return unicodedata.normalize("NFC", text.translate(_JUNK))
 
 
-def _is_stacked(spans: Spans, flat: list[float], styles: list[Style]) -> bool:
+def _is_stacked(spans: Spans, corners: NDArray[np.float64], styles: list[Style]) -> bool:
     """Whether most letters stand under each other: vertical writing."""
-    total = down = 0
-    lengths = map(sub, spans.ends, spans.starts)
-    for length, corner, style in zip(lengths, range(0, len(flat), 8), styles, strict=True):
-        total += length
-        height = flat[corner + 1] - flat[corner + 7]
-        if length > 1 and style.angle == 0 and height > 1.8 * abs(flat[corner + 6] - flat[corner]):
-            down += length
-    return down * 2 > total
+    import numpy as np
+
+    lengths = spans.ends - spans.starts
+    upright = np.array([style.angle == 0 for style in styles], bool)
+    tall = corners[:, 1] - corners[:, 7] > 1.8 * np.abs(corners[:, 6] - corners[:, 0])
+    return bool(lengths[(lengths > 1) & upright & tall].sum() * 2 > lengths.sum())
 
 
 def _is_garbled(text: str) -> bool:
     """Whether Latin text has a share of vowels that no language has: a sign of a wrong character map."""
-    letters = _NO_LETTER.sub("", text[:_SAMPLE]).lower()
+    letters = text[:_SAMPLE].encode("ascii", "ignore").translate(None, _NO_LETTERS).lower()
     if len(letters) < 200:
         return False
-    return not 0.22 <= sum(map(letters.count, "aeiouy")) / len(letters) <= 0.68
+    return not 0.22 <= sum(map(letters.count, b"aeiouy")) / len(letters) <= 0.68
 
 
 def _visible(words: list[Word], page: PageText, drawing: Drawing, angle: int) -> list[Word]:
     """The words a reader sees; the others are counted in ``page.hidden`` by reason."""
-    if not any(style.flaw for style in {word.style for word in words}) and _all_inside(words, page.box):
-        return [word for word in words if word.text]
     fills = [turned(*fill, angle) for fill in drawing.fills]
     seen = []
     for word in words:
         reason = _unseen(word, page, fills, drawing.shaded)
         if reason:
             page.hidden[reason] = page.hidden.get(reason, 0) + 1
-        elif word.text:
+        else:
             seen.append(word)
     return seen
 
 
-def _all_inside(words: list[Word], box: Box) -> bool:
+def _all_inside(boxes: NDArray[np.float64], box: Box) -> bool:
     left, top, right, bottom = box
-    return all(
-        left <= word.x0 and word.x1 <= right and top <= word.top and word.bottom <= bottom for word in words
-    )
+    low, high = boxes[:, :2], boxes[:, 2:]
+    return bool((low >= (left, top)).all() and (high <= (right, bottom)).all())
 
 
 def _unseen(word: Word, page: PageText, fills: list[Box], shaded: bool) -> str:

@@ -7,6 +7,7 @@ be short, or figures, and the gaps between columns must run through (nearly) all
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from dataclasses import dataclass
 
 from chunk_assets.converters.pdf.cells import bulleted, cut_cell, trimmed
@@ -147,7 +148,10 @@ def _cells(row: _Row, columns: list[float]) -> list[list[Word]]:
     cells: list[list[Word]] = [[] for _ in columns]
     for piece in row.pieces:
         middle = piece[0].x0 + 0.5
-        column = max([index for index, edge in enumerate(columns) if edge <= middle + 1] or [0])
+        column = max(bisect_right(columns, middle + 1) - 1, 0)
+        if len(piece) == 1:
+            cells[column] += piece
+            continue
         for words in cut_cell(piece, [*columns[column:], float("inf")]):
             cells[column].extend(words)
             column += 1
@@ -155,8 +159,8 @@ def _cells(row: _Row, columns: list[float]) -> list[list[Word]]:
 
 
 def _is_figure(cell: list[Word]) -> bool:
-    text = "".join([word.text for word in cell])
-    digits = sum(char.isdigit() for char in text)
+    text = cell[0].text if len(cell) == 1 else "".join([word.text for word in cell])
+    digits = sum(map(str.isdigit, text))
     return (digits > 0 and digits * 2 >= len(text)) or (len(text) <= 3 and all(c in _FIGURE for c in text))
 
 

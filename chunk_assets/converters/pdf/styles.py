@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+from itertools import repeat
 
 from chunk_assets.converters.pdf.model import Style
 from chunk_assets.converters.pdf.native import native
@@ -17,6 +18,8 @@ _STROKED_TOO = 2
 # Smaller than this (points) nobody reads it; used to hide text from people but not from machines.
 TINY = 1.0
 
+_NO_STYLE = Style(0.0, False, 0)
+
 
 class StyleReader:
     """Styles by text object, asked of PDFium once an object. Equal styles are one object."""
@@ -24,45 +27,62 @@ class StyleReader:
     def __init__(self, text_page: int) -> None:
         self._page = text_page
         self._native = native()
-        self._styles: dict[int, Style] = {}
         self._shared: dict[tuple[float, bool, int, str, bool], Style] = {}
         self._types: dict[tuple[int, float, int], tuple[float, bool, int, bool]] = {}
+        self._looks: dict[tuple[int, float, int, str], Style] = {}
         self._fonts: dict[int, tuple[bool, bool]] = {}
         self._matrix = (ctypes.c_float * 6)()
         self._matrix_at = ctypes.addressof(self._matrix)
-        self._color = (ctypes.c_uint * 4)()
-        self._color_at = ctypes.addressof(self._color)
+        self.objects: list[int] = []
 
     def of_each(self, indices: list[int], heights: list[float]) -> list[Style]:
-        """The styles of the characters at ``indices``, with the height of each one's box."""
-        styles = self._styles
-        page = self._page
-        text_object = self._native.text_object
-        result = []
-        for index, height in zip(indices, heights, strict=True):
-            found = text_object(page, index) or 0
-            style = styles.get(found)
+        """The styles of the characters at ``indices``, with the height of each one's box.
+
+        ``objects`` then holds the address of each one's text object, or 0.
+        """
+        # All calls run through ``map``, which is quicker than a loop of Python's for so many short ones.
+        objects = [found or 0 for found in map(self._native.text_object, repeat(self._page), indices)]
+        self.objects = objects
+        first = dict(zip(reversed(objects), range(len(objects) - 1, -1, -1), strict=True))
+        found = [item for item in dict.fromkeys(objects) if item]
+        styles = {0: _NO_STYLE}
+        looks = self._looks
+        modes = map(self._native.render_mode, found)
+        fonts = map(self._native.font, found)
+        for item, font, mode, shade in zip(found, fonts, modes, self._shades(found), strict=True):
+            at = first[item]
+            # One font with boxes of one height has one size, so its matrix is asked for only once.
+            key = (font or 0, heights[at], mode, shade)
+            style = looks.get(key)
             if style is None:
-                style = styles[found] = self._read(found, index, height)
-            result.append(style)
-        return result
+                style = looks[key] = self._look(*key, indices[at])
+            styles[item] = style
+        return list(map(styles.__getitem__, objects))
 
-    def object_at(self, index: int) -> int:
-        """The address of the text object of the character at ``index``, or 0."""
-        return self._native.text_object(self._page, index) or 0
+    def _shades(self, objects: list[int]) -> list[str]:
+        """Whether each text object is filled with white or is transparent, or ""."""
+        import numpy as np
 
-    def _read(self, found: int, index: int, height: float) -> Style:
-        if not found:
-            return self._style(0.0, False, 0, "", False)
-        call = self._native
-        mode = call.render_mode(found)
-        # One font with boxes of one height has one size, so its matrix is asked for only once.
-        key = call.font(found) or 0, height, mode
+        colors = np.zeros((len(objects), 4), np.uint32)
+        at = colors.ctypes.data
+        red, green, blue, alpha = (range(at + 4 * n, at + 4 * n + colors.nbytes, 16) for n in range(4))
+        known = np.fromiter(map(self._native.fill_color, objects, red, green, blue, alpha), np.int32) != 0
+        clear = known & (colors[:, 3] <= 8)
+        white = known & (colors[:, :3] >= 250).all(axis=1)
+        shades = [""] * len(objects)
+        for index in np.flatnonzero(clear | white).tolist():
+            shades[index] = "transparent" if clear[index] else "white"
+        return shades
+
+    def _look(self, font: int, height: float, mode: int, shade: str, index: int) -> Style:
+        """The style of a character drawn so; ``index`` is its place."""
+        key = font, height, mode
         known = self._types.get(key)
         if known is None:
-            known = self._types[key] = self._type(key[0], index, mode)
+            known = self._types[key] = self._type(font, index, mode)
         size, bold, angle, mono = known
-        return self._style(size, bold, angle, self._flaw(found, mode, size), mono)
+        flaw = "invisible" if mode in _INVISIBLE_MODES else "tiny" if size < TINY else shade
+        return self._style(size, bold, angle, flaw, mono)
 
     def _type(self, font: int, index: int, mode: int) -> tuple[float, bool, int, bool]:
         """Size, weight, direction and pitch of a character."""
@@ -94,19 +114,6 @@ class StyleReader:
             mono = flags & _FIXED_PITCH or _MONO_NAME.search(name.value)
             known = self._fonts[font] = bool(bold), bool(mono)
         return known
-
-    def _flaw(self, found: int, mode: int, size: float) -> str:
-        if mode in _INVISIBLE_MODES:
-            return "invisible"
-        if size < TINY:
-            return "tiny"
-        at = self._color_at
-        if not self._native.fill_color(found, at, at + 4, at + 8, at + 12):
-            return ""
-        red, green, blue, alpha = self._color
-        if alpha <= 8:
-            return "transparent"
-        return "white" if red >= 250 and green >= 250 and blue >= 250 else ""
 
 
 def angle_of(a: float, b: float, d: float) -> int:
