@@ -162,11 +162,12 @@ def _topic_end(layout: Layout, begin: int, reach: int, base: int, places: list[i
 
 
 def _weakest(layout: Layout, begin: int, reach: int, similar: NDArray[np.float64], least: int) -> int:
-    """The unit within reach after which the two sides have least in common."""
+    """The unit within reach after which the two sides have least in common, the last of equals."""
     first = begin
     while first < reach and layout.tokens(begin, first) < least:
         first += 1
-    return first + int(np.argmin(similar[first + 1 : reach + 2]))
+    borders = similar[first + 1 : reach + 2][::-1]
+    return first + len(borders) - 1 - int(np.argmin(borders))
 
 
 def _overlapped(layout: Layout, before: int, begin: int, end: int, parameters: Semantic) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import re
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from chunk_assets.text import reasons, vocabularies
 from chunk_assets.text.document import TextDocument
 
 CLUSTER = regex.compile(r"\X")
+LINE_END = re.compile(r"[^\S\n\r\f]*[\n\r\f]")
 
 
 @functools.cache
@@ -91,7 +93,7 @@ def check_borders(markdown: str, chunks: list[ChunkSpan]) -> None:
         inside = chunk.split_reason in reasons.INSIDE_SENTENCE
         if chunk.split_reason == "code_line":
             inside = True
-            assert markdown[end:].lstrip(" \t")[:1] in {"\n", "\r", "\f"}
+            assert LINE_END.match(markdown, end)
         if chunk.split_reason != "oversized_character":
             assert end in clusters
         in_word = markdown[end - 1].isalnum() and markdown[end : end + 1].isalnum()
