@@ -1,10 +1,12 @@
-"""Export in the form that RAGAS' ``EvaluationDataset.from_jsonl`` reads, one question a line."""
+"""Export in the form that RAGAS' ``EvaluationDataset.from_jsonl`` reads, and its metrics without a model."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import os
+from collections.abc import Iterable, Iterator
 
+from chunk_assets.errors import ConfigurationError
 from chunk_assets.evaluation import retrievers
 from chunk_assets.evaluation.contenders import Contender
 from chunk_assets.evaluation.records import Question, QuestionSet
@@ -39,3 +41,26 @@ def _line(question: Question, retrieved: list[str], texts: dict[str, str]) -> st
         },
         ensure_ascii=False,
     )
+
+
+def llm_free_scores(lines: Iterable[str]) -> dict[str, float]:
+    """Means of RAGAS' context recall and precision that need no language model, over exported lines.
+
+    They compare strings by edit distance, so they favour chunks of the length of the references; our own
+    measures on character spans do not have that fault. ``ConfigurationError`` names the extra to install.
+    """
+    os.environ.setdefault("RAGAS_DO_NOT_TRACK", "true")  # read when the library is loaded
+    try:
+        from ragas import SingleTurnSample
+        from ragas.metrics import NonLLMContextPrecisionWithReference, NonLLMContextRecall
+    except ImportError as error:
+        raise ConfigurationError(
+            f"RAGAS can't be loaded ({error}); pip install 'chunk-assets[ragas]'"
+        ) from error
+    samples = [SingleTurnSample(**json.loads(line)) for line in lines]
+    metrics = (NonLLMContextRecall(), NonLLMContextPrecisionWithReference())
+    return {m.name: _mean([m.single_turn_score(sample) for sample in samples]) for m in metrics}
+
+
+def _mean(values: list[float]) -> float:
+    return round(sum(values) / len(values), 4) if values else 0.0

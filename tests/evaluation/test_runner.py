@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,7 +28,7 @@ from chunk_assets.evaluation import (
     rows,
 )
 from chunk_assets.evaluation.calibrate import calibrate, grid, write
-from chunk_assets.evaluation.ragas import export
+from chunk_assets.evaluation.ragas import export, llm_free_scores
 from chunk_assets.evaluation.records import Place
 from chunk_assets.evaluation.retrievers import fuse, top
 from chunk_assets.evaluation.tables import arrow, by_kind
@@ -230,6 +231,19 @@ def test_ragas_lines_have_its_columns(house: QuestionSet, bench: Bench) -> None:
     assert set(lines[0]) == {"user_input", "retrieved_contexts", "reference_contexts", "reference"}
     assert all(len(line["retrieved_contexts"]) == 2 for line in lines)
     assert lines[0]["reference_contexts"] == [SUBJECTS["bicycles"]]
+
+
+def test_ragas_own_metrics_run_where_it_is_installed_and_else_name_the_extra(
+    house: QuestionSet, bench: Bench
+) -> None:
+    lines = list(export(house, contender("section"), "static", 2, bench))
+    if importlib.util.find_spec("ragas") is None:
+        with pytest.raises(ConfigurationError, match=r"chunk-assets\[ragas\]"):
+            llm_free_scores(lines)
+    else:
+        found = llm_free_scores(lines)
+        assert len(found) == 2
+        assert all(0 <= value <= 1 for value in found.values())
 
 
 def test_calibration_chooses_on_training_questions_and_reports_on_the_others(
