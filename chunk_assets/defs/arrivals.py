@@ -7,20 +7,16 @@ from contextlib import closing
 from dataclasses import dataclass, field
 
 import dagster as dg
-from dagster._core.storage.dagster_run import IN_PROGRESS_RUN_STATUSES
 
-from chunk_assets.catalog import Catalog
+from chunk_assets.catalog import Catalog, load_catalog
 from chunk_assets.defs.jobs import job_name
 from chunk_assets.defs.partitions import partitions_of
+from chunk_assets.defs.places import BATCH_TAG, STATE_TAG, busy_batches
 from chunk_assets.defs.session import options_from
 from chunk_assets.errors import SourceUnavailable
 from chunk_assets.hashing import fingerprint
 from chunk_assets.pipeline import Batch, BatchContext, Session, all_batches
 from chunk_assets.records import OK
-
-BATCH_TAG = "chunk-assets/batch"
-STATE_TAG = "chunk-assets/state"
-UNFINISHED = (*IN_PROGRESS_RUN_STATUSES, dg.DagsterRunStatus.QUEUED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +34,20 @@ class Look:
     todo: list[Todo] = field(default_factory=list)
     problems: dict[str, str] = field(default_factory=dict)
     future: list[Batch] = field(default_factory=list)
+
+
+def as_written(loaded: Catalog) -> Catalog:
+    """The catalog as its file says now, with the sources that were there when the definitions were loaded.
+
+    A process that runs for months sees a changed policy at its next tick; a source that is new has no
+    assets before the definitions are loaded again.
+
+    Raises:
+        ConfigurationError: the file is wrong now; the tick shows it.
+    """
+    now = load_catalog(loaded.home)
+    known = {name: source for name, source in now.sources.items() if name in loaded.sources}
+    return now.model_copy(update={"sources": known})
 
 
 def look(catalog: Catalog, sources: tuple[str, ...] = ()) -> Look:
@@ -89,12 +99,6 @@ def _only_waits(context: BatchContext) -> bool:
         if row.count < rule.max_attempts
     ]
     return not due or time.time() < min(due)
-
-
-def busy_batches(instance: dg.DagsterInstance) -> set[str]:
-    """Batches that a run works on, or waits to."""
-    runs = instance.get_runs(filters=dg.RunsFilter(statuses=list(UNFINISHED)))
-    return {run.tags[BATCH_TAG] for run in runs if BATCH_TAG in run.tags}
 
 
 def request(todo: Todo, instance: dg.DagsterInstance, catalog: Catalog, why: str) -> dg.RunRequest | None:

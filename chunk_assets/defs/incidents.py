@@ -1,13 +1,13 @@
 """What Dagster itself knows to be wrong: runs that died, sensors and schedules that fail."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import dagster as dg
 from dagster._core.scheduler.instigation import TickStatus
 
 from chunk_assets.alerts import Condition
 from chunk_assets.alerts.outcomes import load_verdicts
-from chunk_assets.defs.arrivals import BATCH_TAG
+from chunk_assets.defs.places import PARTITION_TAG, batches_of
 from chunk_assets.pipeline import Batch
 from chunk_assets.storage.layout import Layout
 
@@ -20,11 +20,12 @@ def failed_runs(instance: dg.DagsterInstance, layout: Layout, link_base: str) ->
     statuses = [dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.SUCCESS]
     for record in instance.get_run_records(filters=dg.RunsFilter(statuses=statuses), limit=LOOK_BACK):
         run = record.dagster_run
-        place = run.tags.get(BATCH_TAG) or run.tags.get("dagster/partition") or run.job_name
+        batches = batches_of(run)
+        place = " ".join(map(str, batches)) or run.tags.get(PARTITION_TAG) or run.job_name
         if place in seen:
             continue
         seen.add(place)
-        if run.status != dg.DagsterRunStatus.FAILURE or _told_itself(layout, place, run.run_id):
+        if run.status != dg.DagsterRunStatus.FAILURE or _told_itself(layout, batches, run.run_id):
             continue
         yield Condition(
             kind="run",
@@ -39,12 +40,11 @@ def failed_runs(instance: dg.DagsterInstance, layout: Layout, link_base: str) ->
         )
 
 
-def _told_itself(layout: Layout, place: str, run_id: str) -> bool:
+def _told_itself(layout: Layout, batches: Iterable[Batch], run_id: str) -> bool:
     """Whether the run wrote down its verdicts before it ended."""
-    source, slash, key = place.partition("/")
-    if not slash:
-        return False
-    return any(verdict.run_id == run_id for verdict in load_verdicts(layout, Batch(source, key)).values())
+    return any(
+        verdict.run_id == run_id for batch in batches for verdict in load_verdicts(layout, batch).values()
+    )
 
 
 def failed_instigators(instance: dg.DagsterInstance, link_base: str) -> Iterator[Condition]:

@@ -1,13 +1,18 @@
 """Bounded growth of the Dagster database, and runs that nobody works on any more."""
 
+import time
 from collections import defaultdict
 
 import dagster as dg
 from dagster._core.storage.dagster_run import IN_PROGRESS_RUN_STATUSES
 
-from chunk_assets.defs.arrivals import BATCH_TAG
+from chunk_assets.defs.places import PARTITION_TAG, batches_of
+from chunk_assets.storage.layout import Layout
+from chunk_assets.storage.locks import is_held
 
 PAGE = 500
+# A run says nothing while it loads its code, and its batch is not locked yet.
+SILENT_SECONDS = 60.0
 FINISHED = (dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED)
 
 
@@ -24,7 +29,8 @@ def prune_runs(instance: dg.DagsterInstance, keep: int, *, dry_run: bool = False
     while True:
         runs = instance.get_runs(filters=dg.RunsFilter(statuses=list(FINISHED)), cursor=cursor, limit=PAGE)
         for run in runs:
-            place = (run.job_name, run.tags.get(BATCH_TAG) or run.tags.get("dagster/partition", ""))
+            batches = " ".join(map(str, batches_of(run)))
+            place = (run.job_name, batches or run.tags.get(PARTITION_TAG, ""))
             first = run.status == dg.DagsterRunStatus.SUCCESS and place not in successes
             if first:
                 successes.add(place)
@@ -55,3 +61,29 @@ def reap_runs(instance: dg.DagsterInstance, before: float, *, dry_run: bool = Fa
                     record.dagster_run, "nothing was heard of this run; its machine died"
                 )
     return found
+
+
+def end_dead_runs(
+    instance: dg.DagsterInstance, layout: Layout, now: float, silent: float = SILENT_SECONDS
+) -> list[str]:
+    """Marks runs as failed whose process is gone: nobody holds the locks of their batches. Gives their ids.
+
+    The kernel frees a lock with its process, so a free lock and ``silent`` seconds without an event mean
+    that nobody works on the run. Dagster itself learns of a lost machine only after a day.
+    """
+    started = dg.RunsFilter(statuses=[dg.DagsterRunStatus.STARTED])
+    found = []
+    for record in instance.get_run_records(filters=started):
+        run = record.dagster_run
+        batches = batches_of(run)
+        if not batches or any(is_held(layout.batch_lock(batch)) for batch in batches):
+            continue
+        if now - max(record.start_time or 0.0, _last_heard(instance, run.run_id)) >= silent:
+            instance.report_run_failed(run, "the process of this run is gone; its batch is not locked")
+            found.append(run.run_id)
+    return found
+
+
+def _last_heard(instance: dg.DagsterInstance, run_id: str) -> float:
+    newest = instance.get_records_for_run(run_id, limit=1, ascending=False).records
+    return newest[0].timestamp if newest else time.time()

@@ -6,11 +6,11 @@ from typing import Any
 
 import dagster as dg
 
-from chunk_assets.defs.arrivals import BATCH_TAG
 from chunk_assets.defs.asset_checks import blocking
 from chunk_assets.defs.build import build_definitions
 from chunk_assets.defs.jobs import job_name
 from chunk_assets.defs.partitions import partitions_of
+from chunk_assets.defs.places import BATCH_TAG
 from chunk_assets.defs.session import BatchRun
 from chunk_assets.errors import StopRun
 from chunk_assets.pipeline import Batch, Session, StageReport

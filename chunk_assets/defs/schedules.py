@@ -7,7 +7,7 @@ import dagster as dg
 from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
 
 from chunk_assets.catalog import Catalog, Schedule
-from chunk_assets.defs.arrivals import look, requests
+from chunk_assets.defs.arrivals import as_written, look, requests
 
 
 def schedules(
@@ -49,10 +49,13 @@ def _ingest(
         description=f"Runs on batches of {source} that are stale or failed, oldest first, at most {most}.",
     )
     def _schedule(context: dg.ScheduleEvaluationContext) -> list[dg.RunRequest] | dg.SkipReason:
-        found = look(catalog, (source,))
+        now = as_written(catalog)
+        if source not in now.sources:
+            return dg.SkipReason(f"{source} is not in the catalog any more")
+        found = look(now, (source,))
         if source in found.problems:
             raise dg.Failure(found.problems[source])
-        asked = requests(catalog, context.instance, found, most, why)
+        asked = requests(now, context.instance, found, most, why)
         return asked or dg.SkipReason("nothing is stale or failed, or it waits for its next attempt")
 
     return _schedule

@@ -1,6 +1,7 @@
 """Arrivals and alerts: what came, what went wrong."""
 
 import os
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,8 +11,9 @@ from dagster._core.definitions.unresolved_asset_job_definition import Unresolved
 from chunk_assets.alerts import Ledger, ledger_file, send_due, targets_from
 from chunk_assets.alerts.outcomes import failing_checks
 from chunk_assets.catalog import Catalog
-from chunk_assets.defs.arrivals import look, requests
+from chunk_assets.defs.arrivals import as_written, look, requests
 from chunk_assets.defs.incidents import failed_instigators, failed_runs
+from chunk_assets.defs.pruning import end_dead_runs
 from chunk_assets.defs.waiting import late_batches, missing_sources, remember
 from chunk_assets.storage.layout import Layout
 
@@ -30,11 +32,14 @@ def arrivals_sensor(catalog: Catalog, jobs: Sequence[UnresolvedAssetJobDefinitio
         description="Lists the sources and asks for a run on each batch that has something to do.",
     )
     def _arrivals(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
-        found = look(catalog)
-        remember(layout, found, catalog.sources)
+        now = as_written(catalog)
+        for run_id in end_dead_runs(context.instance, layout, time.time()):
+            context.log.warning("run %s had no process any more; it was ended", run_id)
+        found = look(now)
+        remember(layout, found, now.sources)
         for name, what in found.problems.items():
             context.log.error("source %s can't be listed: %s", name, what)
-        asked = requests(catalog, context.instance, found, catalog.operation.sensor_batches, "arrivals")
+        asked = requests(now, context.instance, found, now.operation.sensor_batches, "arrivals")
         if asked:
             return dg.SensorResult(run_requests=asked)
         if found.problems:

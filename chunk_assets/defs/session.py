@@ -17,6 +17,8 @@ from chunk_assets.records import Outcome
 ALLOW_DELETIONS_TAG = "chunk-assets/allow_deletions"
 BUDGET_TAG = "chunk-assets/budget_tokens"
 RETRY_TAG = "chunk-assets/retry_parked"
+# A batch asked for by a person while a sensor's run is on it waits its turn, and then finds little to do.
+LOCK_WAIT_SECONDS = 1800.0
 
 
 @dataclass(slots=True)
@@ -100,6 +102,7 @@ def options_from(tags: dict[str, str], run_id: str) -> RunOptions:
     return replace(
         RunOptions(),
         owner=f"run {run_id}" if run_id else "",
+        lock_wait=LOCK_WAIT_SECONDS if run_id else 0.0,
         mode=os.environ.get("CHUNKING_FACTORY_MODE", ""),
         allow_deletions=tags.get(ALLOW_DELETIONS_TAG) == "true",
         retry_parked=tags.get(RETRY_TAG) == "true",

@@ -10,7 +10,7 @@ import pytest
 
 from chunk_assets.alerts import Ledger
 from chunk_assets.catalog import load_catalog
-from chunk_assets.defs.arrivals import BATCH_TAG
+from chunk_assets.defs.places import BATCH_TAG
 from chunk_assets.defs.build import build_definitions
 from chunk_assets.defs.home import open_instance
 from chunk_assets.defs.jobs import job_name
