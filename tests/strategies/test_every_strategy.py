@@ -18,7 +18,7 @@ from tests.strategies.markdown_texts import markdown_texts
 from tests.strategies.promises import check_all, check_spans
 
 pytestmark = pytest.mark.parametrize("name", sorted(STRATEGIES))
-quick = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+quick = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @st.composite

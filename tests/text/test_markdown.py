@@ -92,7 +92,8 @@ def test_blocks_are_those_of_markdown_it(sample: str) -> None:
 PIECES = (
     "# h\n", "## h ##\n", "text\n", "more text. And more\n", "\n", "\n", "- a\n", "* b\n", "1. c\n", "2) d\n",
     "  in\n", "    deep\n", "```\n", "~~~\n", "===\n", "---\n", "***\n",
-    "> q\n",     "| a | b |\n", "|---|---|\n", "| 1 | 2 |\n", "   - x\n", "-\n", "#no\n", "a | b\n", "<div>\n", "<!-- c -->\n",
+    "> q\n", "| a | b |\n", "|---|---|\n", "| 1 | 2 |\n", "   - x\n",
+    "-\n", "#no\n", "a | b\n", "<div>\n", "<!-- c -->\n",
 )  # fmt: skip
 
 
