@@ -46,6 +46,11 @@ STRATEGIES = ("auto", "fixed", "recursive", "sentence_window", "semantic", "sect
     type=click.Path(file_okay=False, path_type=Path),
     help="Write results.parquet, results.md and quality.png here.",
 )
+@click.option(
+    "--save-baseline",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Keep the figures as the baseline that later ones are compared with.",
+)
 @click.option("--compare", default=None, help="Show paired differences of the others to this strategy.")
 @home_options
 def command(
@@ -55,6 +60,7 @@ def command(
     embedders: tuple[str, ...],
     folder: Path | None,
     compare: str | None,
+    save_baseline: Path | None,
 ) -> int:
     """Measure recall, precision, IoU, MRR and cost with 95 % intervals on question sets."""
     from chunk_assets.evaluation import rows
@@ -67,6 +73,11 @@ def command(
     out.result(value)
     if folder:
         _write(folder, results)
+    if save_baseline:
+        from chunk_assets.evaluation.verdicts import Baseline
+        from chunk_assets.evaluation.verdicts import save_baseline as save
+
+        save(save_baseline, Baseline(found))
     if not out.as_json and not out.quiet:
         from chunk_assets.evaluation import markdown
 
@@ -93,8 +104,14 @@ def measure(
         msg = f"no question set at {folders[0]}; give one with --set FOLDER"
         raise ConfigurationError(msg)
     bench = Bench(cache=Path(out.home, "state", "evaluation"), workers=os.cpu_count() or 1)
+    loaded = [load_set(folder) for folder in folders]
+    for questions in loaded:
+        if questions.dropped and not out.quiet:
+            click.echo(
+                f"{questions.name}: {len(questions.dropped)} questions dropped, truth not found", err=True
+            )
     return evaluate(
-        [load_set(folder) for folder in folders],
+        loaded,
         [contender(name, known) for name in strategies or STRATEGIES],
         embedders or ("bge_small",),
         bench=bench,
