@@ -37,6 +37,7 @@ GROUPS = (
     ("schedule", models.Schedule),
     ("freshness", models.Freshness),
     ("alerts", models.Alerts),
+    ("compute", models.Compute),
     ("operation", models.Operation),
     ("vector_indexes", models.VectorIndex),
 )

@@ -4,6 +4,7 @@ from chunk_assets.catalog.load import HOME_FILE, load_catalog
 from chunk_assets.catalog.models import (
     Alerts,
     Catalog,
+    Compute,
     DeletionGuard,
     EmbedderChoice,
     Freshness,
@@ -19,6 +20,7 @@ __all__ = [
     "HOME_FILE",
     "Alerts",
     "Catalog",
+    "Compute",
     "DeletionGuard",
     "EmbedderChoice",
     "Freshness",

@@ -189,6 +189,20 @@ class Operation(Settings):
     keep_runs_per_batch: Annotated[int, Field(ge=1)] = 5
 
 
+class Compute(Settings):
+    """Where documents are converted: processes of this machine, or a Dask or Ray cluster that is running."""
+
+    engine: Literal["local", "dask", "ray"] = "local"
+    address: str = ""
+
+    @model_validator(mode="after")
+    def _addressed(self) -> Compute:
+        if (self.engine == "local") == bool(self.address):
+            msg = f"engine {self.engine} {'has no' if self.address else 'needs the'} address of a cluster"
+            raise ValueError(msg)
+        return self
+
+
 class VectorIndex(Settings):
     """A store that the published vectors are delivered to; secrets come from the environment."""
 
@@ -210,6 +224,7 @@ class Catalog(Settings):
     deletion_guard: DeletionGuard = DeletionGuard()
     retries: Retries = Retries()
     workers: Annotated[int, Field(ge=0, le=1024)] = 0
+    compute: Compute = Compute()
     price_per_million_tokens: Annotated[float, Field(ge=0)] | None = None
     currency: str = "USD"
     alerts: Alerts = Alerts()

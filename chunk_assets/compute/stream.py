@@ -12,6 +12,7 @@ from chunk_assets.compute.pool import WorkerPool
 from chunk_assets.compute.tasks import Finished, Task
 from chunk_assets.compute.worker import describe
 from chunk_assets.converters.base import Limits
+from chunk_assets.errors import StopRun
 from chunk_assets.records import Converted
 
 # Tasks in flight for each worker: enough that a slow document does not idle its neighbours, few
@@ -34,11 +35,12 @@ def run_all(
             own = WorkerPool(workers, limits)
             stack.callback(own.close)
             pool = own
+        most = IN_FLIGHT * max(workers, getattr(pool, "workers", 1))
         waiting: deque[Future[Finished]] = deque()
         stack.callback(_cancel, waiting)
         for task in tasks:
             waiting.append(_submit(pool, task, limits))
-            if len(waiting) >= workers * IN_FLIGHT:
+            if len(waiting) >= most:
                 yield _result(waiting.popleft())
         while waiting:
             yield _result(waiting.popleft())
@@ -83,6 +85,8 @@ def _submit(executor: Executor, task: Task, limits: Limits | None) -> Future[Fin
 def _result(future: Future[Finished]) -> Finished:
     try:
         return future.result()
+    except StopRun:
+        raise  # the whole cluster is lost
     except Exception as error:  # noqa: BLE001 - a cluster lost this task; the others go on
         return Finished(status="crash", reason=describe(error), error=error)
 

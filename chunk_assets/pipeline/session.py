@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chunk_assets.catalog import Catalog
-from chunk_assets.compute import WorkerPool
+from chunk_assets.compute import Cluster, WorkerPool, engine
 from chunk_assets.errors import ConfigurationError, StopRun
 from chunk_assets.pipeline.context import BatchContext
 from chunk_assets.pipeline.recipe import Recipe, recipe_of
@@ -73,7 +73,7 @@ class Session:
     embedder: Embedder | None = None
     listings: dict[str, Listing] = field(default_factory=dict)
     slices: dict[str, dict[str, tuple[Listed, ...]]] = field(default_factory=dict)
-    pool: WorkerPool | None = None
+    pool: WorkerPool | Cluster | None = None
     recipes: dict[str, Recipe] = field(default_factory=dict)
     stores: dict[str, VectorStore] = field(default_factory=dict)
     budget: Budget = field(default_factory=lambda: Budget(None))
@@ -118,15 +118,16 @@ class Session:
         return self.slices[source].get(slice_key, ())
 
     def executor(self) -> Executor:
-        """Where documents are converted: the caller's executor, or killable local processes."""
+        """Where documents are converted: the caller's executor, or the catalog's engine."""
         if self.options.executor is not None:
             return self.options.executor
         if self.pool is None:
-            self.pool = WorkerPool(self.workers)
+            compute = self.catalog.compute
+            self.pool = engine(compute.engine, compute.address, self.workers)
         return self.pool
 
     def close(self) -> None:
-        """Ends the worker processes."""
+        """Ends the worker processes, or leaves the cluster."""
         if self.pool is not None:
             self.pool.close()
             self.pool = None

@@ -8,6 +8,9 @@ from typing import Any
 import pytest
 
 from tests.cluster.s3_server import BUCKET, ENVIRONMENT, Proxy, s3_process
+from tests.postgres_server import postgres
+
+__all__ = ["postgres"]
 
 
 @pytest.fixture(scope="session")
