@@ -13,7 +13,6 @@ from chunk_assets.errors import BudgetReached
 from chunk_assets.pipeline.context import BatchContext
 from chunk_assets.pipeline.trials import Trials
 from chunk_assets.records import EMBEDDINGS
-from chunk_assets.storage.vectors import input_key
 from chunk_assets.text.contexts import embedder_text
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-KEY_COLUMNS = ("chunk_id", "point_id", "document_id", "chunk_sha256", "context", "text", "model_token_count")
+ROW_COLUMNS = ("chunk_id", "point_id", "document_id", "chunk_sha256", "input_sha256")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +72,11 @@ class Embedding:
 
     def portions(self) -> Iterator[pa.Table]:
         """Rows of ``embeddings`` in the order of the chunks; refused texts have none."""
-        for rows in _row_groups(self.chunks_file, KEY_COLUMNS):
-            keys = [input_key(text) for text in _inputs(rows)]
+        for rows in _row_groups(self.chunks_file, ROW_COLUMNS):
+            keys = _keys(rows)
             vectors, found = self.context.store.get(keys)
             self._note_missing(rows, keys, found)
-            yield self._as_rows(rows, keys, vectors, found)
+            yield self._as_rows(rows, vectors, found)
 
     def _note_missing(self, rows: pa.Table, keys: Sequence[bytes], found: NDArray[np.bool_]) -> None:
         ids = rows["document_id"].to_pylist()
@@ -96,8 +95,8 @@ class Embedding:
         remembered = self.context.state.refused.get(self.context.recipe.model_fingerprint, {})
         remembered = {} if self.context.options.retry_parked else remembered
         wanted: dict[bytes, int] = {}
-        for rows in _row_groups(self.chunks_file, KEY_COLUMNS):
-            keys = [input_key(text) for text in _inputs(rows)]
+        for rows in _row_groups(self.chunks_file, ("input_sha256", "model_token_count")):
+            keys = _keys(rows)
             self.rows += len(keys)
             there = self.context.store.contains(keys).tolist()
             tokens = rows["model_token_count"].to_pylist()
@@ -109,7 +108,7 @@ class Embedding:
                 else:
                     wanted[key] = count
         for rows in self._published_rows(("input_sha256",)) if wanted else ():
-            for key in map(bytes.fromhex, rows["input_sha256"].to_pylist()):
+            for key in _keys(rows):
                 if wanted.pop(key, None) is not None:
                     self.recoverable.add(key)
         self.reused = self.rows - len(wanted) - len(self.refusals)
@@ -135,7 +134,7 @@ class Embedding:
         for rows in self._published_rows(("input_sha256", "vector")) if self.recoverable else ():
             vectors = np.asarray(rows["vector"].combine_chunks().flatten(), np.float32)
             vectors = vectors.reshape(rows.num_rows, -1)
-            for row, key in enumerate(map(bytes.fromhex, rows["input_sha256"].to_pylist())):
+            for row, key in enumerate(_keys(rows)):
                 if key in self.recoverable:
                     self.context.store.add(key, vectors[row])
 
@@ -160,16 +159,17 @@ class Embedding:
 
     def _groups(self, wanted: dict[bytes, int]) -> Iterator[dict[bytes, str]]:
         """Texts of the wanted keys, each once, as many as a row group has."""
+        import pyarrow.parquet as pq
+
         open_keys = set(wanted)
-        for rows in _row_groups(self.chunks_file, ("context", "text")) if open_keys else ():
-            group: dict[bytes, str] = {}
-            for text in _inputs(rows):
-                key = input_key(text)
-                if key in open_keys:
-                    open_keys.discard(key)
-                    group[key] = text
-            if group:
-                yield group
+        with pq.ParquetFile(self.chunks_file) as file:
+            for number in range(file.num_row_groups):
+                keys = _keys(file.read_row_group(number, columns=["input_sha256"]))
+                if open_keys.isdisjoint(keys):
+                    continue
+                texts = _inputs(file.read_row_group(number, columns=["context", "text"]))
+                yield {key: text for key, text in zip(keys, texts, strict=True) if key in open_keys}
+                open_keys.difference_update(keys)
 
     def _embed_group(self, keys: list[bytes], texts: list[str]) -> None:
         started = time.perf_counter()
@@ -181,9 +181,7 @@ class Embedding:
                 self.refusals[keys[answer.index]] = Refusal(answer.error, final=not answer.retryable)
         self.seconds += time.perf_counter() - started
 
-    def _as_rows(
-        self, rows: pa.Table, keys: Sequence[bytes], vectors: NDArray[np.float32], found: NDArray[np.bool_]
-    ) -> pa.Table:
+    def _as_rows(self, rows: pa.Table, vectors: NDArray[np.float32], found: NDArray[np.bool_]) -> pa.Table:
         import numpy as np
         import pyarrow as pa
 
@@ -196,8 +194,7 @@ class Embedding:
             "model": self.context.recipe.card.model_id,
             "model_fingerprint": self.context.recipe.model_fingerprint,
         }
-        columns = {name: rows[name].take(kept) for name in KEY_COLUMNS[:4]} | {
-            "input_sha256": pa.array([keys[row].hex() for row in kept.tolist()], pa.string()),
+        columns = {name: rows[name].take(kept) for name in ROW_COLUMNS} | {
             "vector": vector,
             **{name: pa.array([value] * len(kept), pa.string()) for name, value in constant.items()},
         }
@@ -215,6 +212,10 @@ def _within(wanted: dict[bytes, int], budget: int | None) -> tuple[dict[bytes, i
         budget -= tokens
         affordable[key] = tokens
     return affordable, {key: tokens for key, tokens in wanted.items() if key not in affordable}
+
+
+def _keys(rows: pa.Table) -> list[bytes]:
+    return list(map(bytes.fromhex, rows["input_sha256"].to_pylist()))
 
 
 def _inputs(rows: pa.Table) -> list[str]:

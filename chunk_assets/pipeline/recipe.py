@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from chunk_assets.embedders.base import Embedder
 
 # Goes up when a column is added or its meaning changes: then all rows are made anew (no text is embedded).
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from chunk_assets.records import (
     RawDocument,
 )
 from chunk_assets.storage.schemas import schema
+from chunk_assets.text.contexts import embedder_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -106,6 +107,7 @@ def chunk_rows(chunks: Sequence[Chunk]) -> pa.Table:
             "text": c.span.text,
             "context": c.span.context,
             "chunk_sha256": c.chunk_sha256,
+            "input_sha256": sha256_text(embedder_text(c.span.context, c.span.text)),
             "token_count": c.span.token_count,
             "model_token_count": c.span.model_token_count,
             "start_char": c.span.start_char,

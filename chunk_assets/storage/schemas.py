@@ -138,6 +138,7 @@ def _chunks() -> list[pa.Field]:
         _field("text", text),
         _field("context", text),
         _field("chunk_sha256", text),
+        _field("input_sha256", text),
         _field("token_count", small),
         _field("model_token_count", small),
         _field("start_char", number),
