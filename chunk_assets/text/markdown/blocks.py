@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chunk_assets.text.markdown import kinds, patterns
+from chunk_assets.text.markdown.assembly import assembled
 from chunk_assets.text.markdown.html import HtmlRules
 from chunk_assets.text.markdown.lines import Lines, scan
 from chunk_assets.text.markdown.lists import list_end, quote_end
@@ -260,46 +261,11 @@ def parse(text: str, points: NDArray[Any] | None = None) -> tuple[kinds.Blocks, 
     """The blocks of ``text``, and its headings as (level, title, start) in reading order."""
     lines = scan(text, points) if text else None
     if lines is None:
-        return _assembled(np.zeros(0, dtype=np.int64), None), []
+        return assembled(np.zeros(0, dtype=np.int64), None), []
     scanner = BlockScanner(lines)
     scanner.run()
     of_line = np.frombuffer(scanner.kind, dtype=np.uint8).astype(np.int64)
     headings = [
         (level, scanner.titles[line], scanner.starts[line]) for line, level in sorted(scanner.levels.items())
     ]
-    return _assembled(of_line, scanner), headings
-
-
-def _assembled(of_line: NDArray[np.int64], scanner: BlockScanner | None) -> kinds.Blocks:
-    if scanner is None:
-        none, pairs = np.zeros(0, dtype=np.int64), np.zeros((0, 2), dtype=np.int64)
-        return kinds.Blocks(none, none, none, none, none, none, pairs, pairs, pairs)
-    filled = of_line != kinds.BLANK
-    change = np.ones(len(of_line), dtype=bool)
-    change[1:] = of_line[1:] != of_line[:-1]
-    begins = filled & (change | (np.frombuffer(scanner.opens, dtype=np.uint8) > 0))
-    first = np.flatnonzero(begins)
-    stops = np.flatnonzero(change | begins)
-    last = np.append(stops, len(of_line))[np.searchsorted(stops, first, side="right")] - 1
-    levels = np.zeros(len(first), dtype=np.int64)
-    for line, level in scanner.levels.items():
-        levels[np.searchsorted(first, line)] = level
-    return kinds.Blocks(
-        of_line[first],
-        np.asarray(scanner.starts)[first],
-        np.asarray(scanner.ends)[last],
-        levels,
-        _sorted(scanner.items),
-        _sorted(scanner.rows),
-        _pairs(scanner.headers),
-        _pairs(scanner.tables),
-        _pairs(scanner.nested_fences),
-    )
-
-
-def _sorted(offsets: list[int]) -> NDArray[np.int64]:
-    return np.unique(np.array(offsets, dtype=np.int64))
-
-
-def _pairs(found: list[tuple[int, int]]) -> NDArray[np.int64]:
-    return np.array(found, dtype=np.int64).reshape(-1, 2)
+    return assembled(of_line, scanner), headings
