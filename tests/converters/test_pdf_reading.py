@@ -158,14 +158,64 @@ def test_running_heads_and_page_numbers_leave_the_flow_but_not_the_facts():
     assert "Paragraph of chapter 6" in converted.markdown
 
 
-def test_feet_with_a_page_count_are_kept_once():
+def test_feet_with_a_page_count_leave_the_flow_but_not_the_facts():
     pages = [
         pdf.lines(72, 600, [f"What stands on sheet {n * n + 7}."]) + pdf.text(72, 30, f"Page {n} of 3 - X1")
         for n in (1, 2, 3)
     ]
-    text = convert(*pages).markdown
-    assert "Page 1 of 3 - X1" in text
-    assert "Page 2 of 3" not in text
+    converted = convert(*pages)
+    assert "Page" not in converted.markdown
+    assert converted.facts["running_heads"] == "Page 1 of 3 - X1"
+
+
+def test_a_foot_does_not_interrupt_the_sentence_that_runs_over_the_first_page_break():
+    body = ["The margins of all segments were better than they had been in any of the years", "before the"]
+    pages = [pdf.lines(72, 140, body), pdf.lines(72, 650, ["merger of the two groups."])]
+    pages += [pdf.lines(72, 600, [f"What stands on sheet {n * n + 7}."]) for n in (2, 3)]
+    feet = [pdf.text(72, 40, "ACME Holding plc", 9) + pdf.text(300, 25, n, 9) for n in ("i", "ii", "1", "2")]
+    converted = convert(*map("".join, zip(pages, feet, strict=True)))
+    assert "before the merger of the two groups." in converted.markdown
+    assert "ACME" not in converted.markdown
+    assert converted.facts["page_numbers"] == "1: i, 2: ii, 3: 1, 4: 2"
+
+
+def test_a_foot_with_a_roman_page_number_in_it_is_one_foot():
+    pages = [
+        pdf.lines(72, 600, [f"What stands on sheet {n}."]) + pdf.text(72, 30, f"ACME Holding plc {n}", 9)
+        for n in ("i", "ii", "iii", "iv")
+    ]
+    assert "ACME" not in convert(*pages).markdown
+
+
+def test_a_note_stands_before_the_heading_of_a_paragraph_that_goes_on_overleaf():
+    body = ["Revenue rose in all regions, as the demand for the goods", "of the group was strong, and the"]
+    first = pdf.text(72, 170, "Outlook", 16) + pdf.lines(72, 140, body) + pdf.text(72, 80, "1 Unaudited.", 8)
+    text = convert(first, pdf.lines(72, 700, ["margins were better than before."])).markdown
+    assert text.index("Unaudited") < text.index("# Outlook") < text.index("Revenue rose")
+
+
+@pytest.mark.parametrize(
+    ("base", "mark", "rest", "read"),
+    [
+        ("Prices rose by $23.81", "2", " on average.", "$23.81² on average."),
+        ("It was sold at $23.81", "2", ".", "$23.81²."),
+        ("There were 10", "6", " cases.", "10⁶ cases."),
+        ("A flux of 4.2 s", "-1", " was measured.", "4.2 s⁻¹ was measured."),
+    ],
+)
+def test_raised_figures_are_not_read_with_the_figures_they_follow(base, mark, rest, read):
+    content = f"BT /F1 11 Tf 72 700 Td ({base}) Tj /F1 7 Tf 4 Ts ({mark}) Tj /F1 11 Tf 0 Ts ({rest}) Tj ET\n"
+    assert read in convert(content + pdf.lines(72, 600, ["Some other text of the page."])).markdown
+
+
+def test_raised_figures_on_a_turned_page_are_seen_too():
+    content = "BT /F1 11 Tf 0 1 -1 0 300 72 Tm (It was sold at $23.81) Tj /F1 7 Tf 4 Ts (2) Tj ET\n"
+    assert "$23.81²" in convert(content).markdown
+
+
+def test_small_figures_on_the_line_are_not_raised():
+    content = "BT /F1 11 Tf 72 700 Td (Water is H) Tj /F1 8 Tf (2) Tj /F1 11 Tf (O here) Tj ET\n"
+    assert "H2O" in convert(content).markdown
 
 
 def test_text_in_other_directions_does_not_interrupt_a_sentence():

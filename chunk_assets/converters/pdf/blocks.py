@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from chunk_assets.converters.pdf.model import Block, Line, Table, line_of
+from chunk_assets.converters.pdf.raised import RAISED
 
 BULLETS = "•◦▪▫■□●○‣⁃∙·➢➤►▶✓✔❖◆◇⬥\uf0b7\uf0a7\uf0d8\uf0fc\uf076"
 _BULLET = re.compile(rf"^(?:[{BULLETS}]|[-–—o\ue000-\uf8ff](?=\s))\s*(?=\S|$)")
@@ -14,7 +15,7 @@ _LONE = re.compile(rf"[{BULLETS}\ue000-\uf8ff]")
 _NUMBER = re.compile(r"^(\(?(?:\d{1,3}|[a-zA-Z]|[ivxlIVXL]{1,6})[.)])\s+(?=\S)")
 _LEADER = re.compile(r"(?:\s?[.·…_]){4,}\s*")
 _LEADER_MARKS = ("...", ". .", "··", "· ·", "……", "… …", "___")
-_ENDS = re.compile(r"[.!?:;。！？：；]['\"”’»)\]]*\d{0,2}$")
+_ENDS = re.compile(rf"[.!?:;。！？：；]['\"”’»)\]]*[\d{RAISED}]{{0,2}}$")
 
 
 def as_lines(pieces: Sequence[Line | Table]) -> list[Line | Table]:

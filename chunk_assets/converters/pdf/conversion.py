@@ -69,6 +69,10 @@ def _convert(data: bytes, options: Options) -> Converted:
     facts["pages"] = str(len(reading.pages))
     if furniture.heads:
         facts["running_heads"] = "\n".join(furniture.heads)
+    if furniture.numbers:
+        facts["page_numbers"] = ", ".join(
+            f"{page}: {text}" for page, text in sorted(furniture.numbers.items())
+        )
     status, reason = _status(reading)
     return Converted(writer.markdown(), writer.pages(), facts, tuple(_warnings(reading)), status, reason)
 

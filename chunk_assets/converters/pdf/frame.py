@@ -50,13 +50,11 @@ def turned(left: float, top: float, right: float, bottom: float, angle: int) -> 
 
 
 def turned_corners(corners: NDArray[np.float64], angle: int) -> NDArray[np.float64]:
-    """Boxes (n, 4) in the reading frame from the words' first and last characters' boxes (n, 8)."""
+    """The words' first and last characters' boxes, shape (n, 8), in the reading frame."""
     import numpy as np
 
-    first, last = corners[:, :4], corners[:, 4:]
-    low, high = np.minimum(first, last), np.maximum(first, last)
-    sides = low[:, 0], high[:, 1], high[:, 2], low[:, 3]
-    return np.stack([sides[place] * sign for place, sign in _TURNS[angle]], axis=1)
+    sides = [corners[:, place + shift] * sign for shift in (0, 4) for place, sign in _TURNS[angle]]
+    return np.stack(sides, axis=1)
 
 
 # Angle to the signs of a rule's place and of its ends in the reading frame.

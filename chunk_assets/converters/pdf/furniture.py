@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 from chunk_assets.converters.pdf.model import Line, PageText, Table
 
-_DIGITS = re.compile(r"\d+")
+# What differs from page to page in lines that are otherwise alike.
+_COUNTING = re.compile(r"\d+|^[ivxlc]{1,7}\b|\b[ivxlc]{1,7}$")
 _PAGE_NUMBER = re.compile(
     r"^[-–—\[(|\s]*(?:(?:page|p\.|seite|página|pagina|sayfa|стр\.?)\s*)?(?:\d{1,4}|[ivxlc]{1,7})"
     r"(?:\s*(?:/|of|de|von|sur|di|из)\s*\d{1,4})?[-–—\])|\s]*$",
@@ -20,17 +21,22 @@ _ZONE = 0.13
 
 @dataclass(slots=True)
 class Furniture:
-    """What repeats: ``drop[page]`` holds the ``seq`` of its lines; ``heads`` the texts for the facts."""
+    """What repeats: ``drop[page]`` holds the ``seq`` of its lines.
+
+    ``heads`` and ``numbers`` (by page, as printed) are the texts, for the document's facts.
+    """
 
     drop: dict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
     heads: list[str] = field(default_factory=list)
+    numbers: dict[int, str] = field(default_factory=dict)
 
 
 def find_furniture(pages: list[tuple[PageText, list[Line | Table]]], body_size: float) -> Furniture:
     """Lines that repeat in the margins of a document of two or more pages.
 
-    The first occurrence of a running head stays in the text; page numbers go from every page.
-    Lines much larger than the body are headings, not furniture.
+    The first occurrence of a running head stays in the text if it is on the first page, which it may be
+    the title of. Running feet and page numbers go from every page. Lines much larger than the body are
+    headings, not furniture.
     """
     found = Furniture()
     groups: dict[tuple[str, str], list[tuple[int, Line]]] = defaultdict(list)
@@ -40,10 +46,16 @@ def find_furniture(pages: list[tuple[PageText, list[Line | Table]]], body_size: 
         if len(margins) == len(pieces):
             alone.add(page.number)
         for zone, line in margins:
-            groups[zone, _DIGITS.sub("#", line.text).strip().lower()].append((page.number, line))
+            groups[zone, _COUNTING.sub("#", line.text.strip().lower())].append((page.number, line))
     _drop_numbers(found, [place for places in groups.values() for place in places])
-    for (_, key), places in groups.items():
-        _judge(found, key, places, len(pages), body_size, alone)
+    first = pages[0][0].number if pages else 0
+    for (zone, key), places in groups.items():
+        if _is_furniture(key, places, len(pages), body_size):
+            found.heads.append(places[0][1].text)
+            for number, line in places:
+                # Pages with nothing but such lines keep them; there only page numbers go.
+                if number not in alone and not (zone == "head" and number == first):
+                    found.drop[number].add(line.seq)
     found.heads = list(dict.fromkeys(found.heads))
     return found
 
@@ -79,30 +91,14 @@ def _outer(margin: list[Line], pieces: list[Line | Table], way: int) -> list[Lin
     return [line for line in margin if (line.bottom if way > 0 else -line.top) <= edge]
 
 
-def _judge(
-    found: Furniture,
-    key: str,
-    places: list[tuple[int, Line]],
-    count: int,
-    body_size: float,
-    alone: set[int],
-) -> None:
-    """Add the lines to what is dropped if they are page numbers or running heads.
-
-    Pages in ``alone`` have nothing but such lines; there only page numbers go.
-    """
-    pages = {page for page, _ in places}
-    if not _repeats(key, places, len(pages), count):
-        return
+def _is_furniture(key: str, places: list[tuple[int, Line]], count: int, body_size: float) -> bool:
+    """Whether lines that are alike but for figures are a running head or foot, and not page numbers."""
+    if not _repeats(key, places, len({page for page, _ in places}), count):
+        return False
     if _PAGE_NUMBER.match(places[0][1].text) or places[0][1].size > 1.25 * body_size:
-        return
+        return False
     levels = sorted(line.top for _, line in places)
-    if levels[len(levels) * 3 // 4] - levels[len(levels) // 4] > 6:
-        return
-    found.heads.append(places[0][1].text)
-    for page, line in places[1:]:
-        if page not in alone:
-            found.drop[page].add(line.seq)
+    return levels[len(levels) * 3 // 4] - levels[len(levels) // 4] <= 6
 
 
 def _drop_numbers(found: Furniture, places: list[tuple[int, Line]]) -> None:
@@ -111,6 +107,7 @@ def _drop_numbers(found: Furniture, places: list[tuple[int, Line]]) -> None:
     if len({page for page, _ in numbers}) >= 2:
         for page, line in numbers:
             found.drop[page].add(line.seq)
+            found.numbers.setdefault(page, line.text)
 
 
 def _repeats(key: str, places: list[tuple[int, Line]], pages: int, count: int) -> bool:

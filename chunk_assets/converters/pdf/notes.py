@@ -6,15 +6,16 @@ import re
 from collections.abc import Sequence
 
 from chunk_assets.converters.pdf.model import Block
+from chunk_assets.converters.pdf.raised import RAISED
 
 _MARK = re.compile(
-    r"^(?:\d{1,3}|[*∗†‡§¶#]{1,3}|\(\d{1,3}\)|[a-z])[.)]?(?:\s|(?=[A-Z\"“(]))|^(?:notes?|sources?):?\s",
+    rf"^(?:[\d{RAISED}]{{1,3}}|[*∗†‡§¶#]{{1,3}}|\(\d{{1,3}}\)|[a-z])[.)]?(?:\s|(?=[A-Z\"“(]))|^(?:notes?|sources?):?\s",
     re.IGNORECASE,
 )
 _CAPTION = re.compile(
     r"(?:table|figure|fig\.|exhibit|chart|graph|box|tabelle|abbildung|tableau)\s*\S*\d", re.IGNORECASE
 )
-_OPEN_END = re.compile(r"[.!?:;。！？：；]['\"”’»)\]]*(?:\s*\d{1,3})?$")
+_OPEN_END = re.compile(rf"[.!?:;。！？：；]['\"”’»)\]]*(?:\s*[\d{RAISED}]{{1,3}})?$")
 
 
 def mark_notes(blocks: Sequence[Block], body: float, bottom: float, height: float) -> None:
@@ -55,12 +56,16 @@ def goes_on(block: Block, following: Block) -> bool:
 def notes_last(blocks: list[Block], following: Block | None) -> list[Block]:
     """The page's blocks with its notes at the end, or before the last paragraph if that goes on overleaf.
 
-    So a sentence that runs over the page break is not interrupted, and each page stays one span.
+    So a sentence that runs over the page break is not interrupted, and each page stays one span. A
+    heading stays with its paragraph.
     """
     notes = [block for block in blocks if block.kind == "note"]
     if not notes:
         return blocks
     rest = [block for block in blocks if block.kind != "note"]
-    if rest and following is not None and goes_on(rest[-1], following):
-        return [*rest[:-1], *notes, rest[-1]]
-    return [*rest, *notes]
+    if not rest or following is None or not goes_on(rest[-1], following):
+        return [*rest, *notes]
+    at = len(rest) - 1
+    while at > 0 and rest[at - 1].kind == "heading":
+        at -= 1
+    return [*rest[:at], *notes, *rest[at:]]

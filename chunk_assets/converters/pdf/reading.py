@@ -14,6 +14,7 @@ from chunk_assets.converters.pdf.frame import prevailing_angle, relative, turned
 from chunk_assets.converters.pdf.graphics import Drawing, read_drawing
 from chunk_assets.converters.pdf.model import Box, PageText, Style, Word
 from chunk_assets.converters.pdf.native import address, native, page_text, run
+from chunk_assets.converters.pdf.raised import Raised, RaisedReader, closed_up, with_raised
 from chunk_assets.converters.pdf.spans import Spans, spans_of
 from chunk_assets.converters.pdf.styles import StyleReader
 
@@ -48,45 +49,39 @@ def read_page(page: Any, number: int) -> PageText:
         styles = reader.of_each(spans.starts.tolist(), heights)
         drawing = read_drawing(address(page.raw))
         covered = covered_words(address(page.raw), drawing, corners, reader.objects)
+        vertical = spans.east_asian and _is_stacked(spans, corners, styles)
+        if vertical:
+            # Vertical writing runs down as text turned by a quarter does.
+            styles = relative(styles, 90)
+        for seq in covered:
+            styles[seq] = replace(styles[seq], flaw="covered")
+        angle = prevailing_angle(styles, (spans.ends - spans.starts).tolist())
+        corners = turned_corners(corners, angle)
+        raised = {} if vertical else RaisedReader(at, text, spans, corners, angle).find()
     finally:
         text_page.close()
-    vertical = spans.east_asian and _is_stacked(spans, corners, styles)
-    if vertical:
-        # Vertical writing runs down as text turned by a quarter does.
-        styles = relative(styles, 90)
-    for seq in covered:
-        styles[seq] = replace(styles[seq], flaw="covered")
-    result = _page(number, text, spans, corners, styles, drawing, page.get_bbox())
+    result = _page(number, drawing, page.get_bbox(), angle)
+    if angle:
+        styles = relative(styles, angle)
+    words = _words(text, spans, corners, styles, raised)
+    if any(style.flaw for style in set(styles)) or not _all_inside(corners, result.box):
+        words = _visible(words, result, drawing, angle)
+    words = closed_up([word for word in words if word.text], raised)
+    result.words = _mended(words, _spaced_lines(text, spans.line_ends))
+    result.letters = len(text)
+    result.doubtful = spans.unmapped
+    result.garbled = _is_garbled(text)
     result.vertical = vertical
     return result
 
 
-def _page(
-    number: int,
-    text: str,
-    spans: Spans,
-    corners: NDArray[np.float64],
-    styles: list[Style],
-    drawing: Drawing,
-    bounds: tuple[float, float, float, float],
-) -> PageText:
-    """The page turned so that most of its text runs to the right, without what can't be seen."""
-    angle = prevailing_angle(styles, (spans.ends - spans.starts).tolist())
+def _page(number: int, drawing: Drawing, bounds: tuple[float, float, float, float], angle: int) -> PageText:
+    """The page without its text, turned so that most of its text runs to the right."""
     left, bottom, right, top = bounds
     page = PageText(number, turned(left, top, right, bottom, angle), [])
     page.picture_share = drawing.picture_share(bounds)
     page.drawn = drawing.objects
     page.across, page.down = turned_rules(drawing.across, drawing.down, angle)
-    if angle:
-        styles = relative(styles, angle)
-    boxes = turned_corners(corners, angle)
-    words = _words(text, spans, boxes, styles)
-    if any(style.flaw for style in set(styles)) or not _all_inside(boxes, page.box):
-        words = _visible(words, page, drawing, angle)
-    page.words = _mended([word for word in words if word.text], _spaced_lines(text, spans.line_ends))
-    page.letters = len(text)
-    page.doubtful = spans.unmapped
-    page.garbled = _is_garbled(text)
     return page
 
 
@@ -107,14 +102,22 @@ def _corners(text_page: int, spans: Spans) -> NDArray[np.float64]:
     return boxes.astype(np.float64)
 
 
-def _words(text: str, spans: Spans, boxes: NDArray[np.float64], styles: list[Style]) -> list[Word]:
+def _words(
+    text: str, spans: Spans, corners: NDArray[np.float64], styles: list[Style], raised: Raised
+) -> list[Word]:
     """The words with clean text, some perhaps empty."""
+    import numpy as np
+
     text = text.replace("\x02", "-").replace("\ufffe", "-")
     texts = [text[start:end] for start, end in zip(spans.starts.tolist(), spans.ends.tolist(), strict=True)]
+    for seq, span in raised.items():
+        texts[seq] = with_raised(texts[seq], span)
     if _UNCLEAN.search(text) or not unicodedata.is_normalized("NFC", text):
         texts = list(map(_clean, texts))
+    first, last = corners[:, :4].T, corners[:, 4:].T
+    low, high = np.minimum(first[:2], last[:2]).tolist(), np.maximum(first[2:], last[2:]).tolist()
     # A page has hundreds of words: this makes the named tuples in a third of the time of their own call.
-    rows = zip(texts, *boxes.T.tolist(), styles, spans.lines.tolist(), range(len(texts)), strict=True)
+    rows = zip(texts, *low, *high, styles, spans.lines.tolist(), range(len(texts)), strict=True)
     return list(map(partial(tuple.__new__, Word), rows))
 
 
@@ -155,10 +158,10 @@ def _visible(words: list[Word], page: PageText, drawing: Drawing, angle: int) ->
     return seen
 
 
-def _all_inside(boxes: NDArray[np.float64], box: Box) -> bool:
+def _all_inside(corners: NDArray[np.float64], box: Box) -> bool:
     left, top, right, bottom = box
-    low, high = boxes[:, :2], boxes[:, 2:]
-    return bool((low >= (left, top)).all() and (high <= (right, bottom)).all())
+    low, high = corners[:, [0, 1, 4, 5]], corners[:, [2, 3, 6, 7]]
+    return bool((low >= (left, top, left, top)).all() and (high <= (right, bottom, right, bottom)).all())
 
 
 def _unseen(word: Word, page: PageText, fills: list[Box], shaded: bool) -> str:

@@ -1,0 +1,167 @@
+"""Raised figures, as marks of notes and exponents: $23.81² is not $23.812, and 10⁶ not 106."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from typing import TYPE_CHECKING
+
+from chunk_assets.converters.markup import superscript
+from chunk_assets.converters.pdf.frame import turned
+from chunk_assets.converters.pdf.model import Box, Word
+from chunk_assets.converters.pdf.native import native
+from chunk_assets.converters.pdf.spans import Spans
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+# A raised figure is at most this much of its neighbour's height, and stands this much of it higher.
+_SMALL = 0.82
+_LIFT = 0.15
+# Nor is it farther from its neighbour than this share of the height.
+_NEAR = 0.35
+_MAX_LENGTH = 5
+_FIGURES = frozenset("0123456789+-−–")
+# Figures that something closes, which hides from a look at a word's last character that they are raised.
+_CLOSED = re.compile(
+    r"[^\W_]\S*?(\d{1,3})[.,;:!?)\]”’\"']{1,3}$|[.,;:!?)\]”’\"'](\d{1,3})[.,;:!?)\]”’\"']{1,2}$"
+)
+_CLOSING = re.compile(r"[.,;:!?)\]”’]{1,3}$")
+
+# By the word's place: where in the word raised figures start and end.
+Raised = dict[int, tuple[int, int]]
+
+
+class RaisedReader:
+    """Finds raised figures on one page; ``corners`` are the words' (n, 8) in the reading frame."""
+
+    def __init__(
+        self, text_page: int, text: str, spans: Spans, corners: NDArray[np.float64], angle: int
+    ) -> None:
+        self._page = text_page
+        self._text = text
+        self._spans = spans
+        self._corners = corners
+        self._angle = angle
+        self._box = (ctypes.c_float * 4)()
+        self._box_at = ctypes.addressof(self._box)
+
+    def find(self) -> Raised:
+        """The raised figures in words, and words that are raised as a whole."""
+        found: Raised = {}
+        self._in_words(found)
+        self._closed(found)
+        self._whole(found)
+        return found
+
+    def _in_words(self, found: Raised) -> None:
+        """Words that end or start with raised figures."""
+        import numpy as np
+
+        first, last = self._corners[:, :4], self._corners[:, 4:]
+        starts, ends = self._spans.starts, self._spans.ends
+        for seq in np.flatnonzero(_lifted(last, first)).tolist():
+            start, end = int(starts[seq]), int(ends[seq])
+            at = self._walk(end - 1, start, -1, Box(*first[seq].tolist()))
+            self._add(found, seq, at + 1 - start, end - start)
+        for seq in np.flatnonzero(_lifted(first, last)).tolist():
+            start, end = int(starts[seq]), int(ends[seq])
+            at = self._walk(start, end - 1, 1, Box(*last[seq].tolist()))
+            self._add(found, seq, 0, at - start)
+
+    def _closed(self, found: Raised) -> None:
+        """Words in which a full stop or the like follows raised figures."""
+        text, starts = self._text, self._spans.starts.tolist()
+        for seq, end in enumerate(self._spans.ends.tolist()):
+            if text[end - 1].isalnum() or end - starts[seq] < 3:
+                continue
+            match = _CLOSED.search(text[starts[seq] : end])
+            if not match:
+                continue
+            start, stop = match.span(1 if match.group(1) else 2)
+            base = Box(*self._corners[seq, :4].tolist())
+            at = self._walk(starts[seq] + stop - 1, starts[seq], -1, base)
+            self._add(found, seq, max(at + 1 - starts[seq], start), stop)
+
+    def _whole(self, found: Raised) -> None:
+        """Words of figures only, raised close beside the word before or after them."""
+        import numpy as np
+
+        start, end = self._corners[:, :4], self._corners[:, 4:]
+        gaps = start[1:, 0] - end[:-1, 2]
+        heights = np.maximum(start[1:, 3] - start[1:, 1], end[:-1, 3] - end[:-1, 1])
+        near = (gaps > -0.2 * heights) & (gaps < 2 * _NEAR * heights)
+        after = near & (gaps < _NEAR * heights) & _lifted(start[1:], end[:-1]) & _lifted(end[1:], end[:-1])
+        before = near & _lifted(end[:-1], start[1:]) & _lifted(start[:-1], start[1:])
+        for seq in [*(np.flatnonzero(after) + 1).tolist(), *np.flatnonzero(before).tolist()]:
+            self._add(found, seq, 0, int(self._spans.ends[seq] - self._spans.starts[seq]))
+
+    def _add(self, found: Raised, seq: int, start: int, end: int) -> None:
+        at = int(self._spans.starts[seq])
+        piece = self._text[at + start : at + end]
+        if 0 < len(piece) <= _MAX_LENGTH and _FIGURES.issuperset(piece) and piece[-1].isdigit():
+            found[seq] = (start, end)
+
+    def _walk(self, at: int, limit: int, step: int, base: Box) -> int:
+        """The first place from ``at`` on whose character isn't raised above ``base``."""
+        for _ in range(_MAX_LENGTH + 1):
+            if at == limit or self._text[at] not in _FIGURES or not _is_lifted(self._character(at), base):
+                break
+            at += step
+        return at
+
+    def _character(self, index: int) -> Box:
+        native().loose_box(self._page, index, self._box_at)
+        left, top, right, bottom = self._box
+        return turned(left, top, right, bottom, self._angle)
+
+
+def _lifted(small: NDArray[np.float64], large: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which of the boxes ``small`` are of raised type beside those of ``large``."""
+    height = large[:, 3] - large[:, 1]
+    own = small[:, 3] - small[:, 1]
+    low = small[:, 3] < large[:, 3] - _LIFT * height
+    return (own > 0) & (own < _SMALL * height) & low & (small[:, 3] > large[:, 1])
+
+
+def _is_lifted(small: Box, large: Box) -> bool:
+    height, own = large.bottom - large.top, small.bottom - small.top
+    return 0 < own < _SMALL * height and large.top < small.bottom < large.bottom - _LIFT * height
+
+
+def with_raised(text: str, span: tuple[int, int]) -> str:
+    """A word with its raised figures written so."""
+    start, end = span
+    piece = text[start:end].replace("−", "-").replace("–", "-")
+    return text[:start] + superscript(piece) + text[end:]
+
+
+def closed_up(words: list[Word], raised: Raised) -> list[Word]:
+    """Words without the gap, and lines without the break, that PDFium sees at raised figures."""
+    if not raised:
+        return words
+    result: list[Word] = []
+    lines: dict[int, int] = {}
+    for word in words:
+        last = result[-1] if result else None
+        if last is not None and _belongs(last, word, raised):
+            if word.line != last.line:
+                lines[word.line] = last.line
+            box = last.x0, last.top, max(last.x1, word.x1), last.bottom
+            result[-1] = Word(last.text + word.text, *box, last.style, last.line, last.seq)
+        else:
+            result.append(word._replace(line=lines[word.line]) if word.line in lines else word)
+    return result
+
+
+def _belongs(last: Word, word: Word, raised: Raised) -> bool:
+    """Whether ``word`` is a raised figure that follows ``last``, or what closes a sentence after one."""
+    if not -0.3 < (word.x0 - last.x1) / max(last.style.size, 1.0) < 0.12:
+        return False
+    if word.bottom <= last.top or last.bottom <= word.top:
+        return False
+    if word.seq in raised and raised[word.seq][0] == 0:
+        return last.text[-1] not in RAISED
+    return last.text[-1] in RAISED and bool(_CLOSING.match(word.text))
