@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from chunk_assets.catalog import Catalog, Source
-from chunk_assets.errors import SourceUnavailable
+from chunk_assets.catalog import Catalog, Source, load_catalog
+from chunk_assets.errors import ConfigurationError, SourceUnavailable
 from chunk_assets.sources import list_source, read_bytes
 from chunk_assets.sources.identity import path_id
 
@@ -163,3 +163,8 @@ def test_a_copied_home_gives_the_same_uris(docs: Path, tmp_path: Path) -> None:
 
 def test_the_default_metadata_may_hold_any_source(docs: Path) -> None:
     assert Source(path="x", default_metadata={"cik": 7}).default_metadata == {"cik": "7"}  # type: ignore[dict-item]
+
+
+def test_a_home_behind_a_url_is_refused_and_not_made_as_a_folder_of_that_name() -> None:
+    with pytest.raises(ConfigurationError, match="local or shared disk"):
+        load_catalog("s3://bucket/home")

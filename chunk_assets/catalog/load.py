@@ -39,12 +39,16 @@ for _tag, _pattern, _first in (
 
 
 def load_catalog(home: str | Path) -> Catalog:
-    """The validated catalog of ``home`` (a folder or an fsspec URL that holds ``sources.yaml``).
+    """The validated catalog of ``home``, a folder that holds ``sources.yaml``.
 
     Raises:
-        ConfigurationError: the file is missing, is not YAML, or a setting is unknown or out of range.
+        ConfigurationError: the home is a URL, the file is missing, is not YAML, or a setting is unknown or
+            out of range.
     """
     home = str(home).rstrip("/") or "/"
+    if URL.match(home):
+        msg = f"home {home}: a home lies on a local or shared disk (ADR 9); its sources may be URLs"
+        raise ConfigurationError(msg)
     name = f"{home}/{HOME_FILE}"
     text = _read(name)
     try:
