@@ -58,7 +58,7 @@ class TableWriter:
                 self._schema,
                 version="2.6",
                 compression="zstd",
-                compression_level=3,
+                compression_level=1,
                 use_dictionary=[name for name in self._schema.names if name not in plain],
                 write_statistics=True,
             )
