@@ -101,7 +101,13 @@ def embed(
 ) -> NDArray[np.float32]:
     """Unit vectors of shape ``(len(texts), dimension)``, in the order of the texts.
 
+    ``settings`` are those of the embedder in the catalog.
+
+    >>> embed(["One sentence.", "Another one."], embedder="hash", dimension=16).shape
+    (2, 16)
+
     Raises:
+        ConfigurationError: there is no such embedder, or one of its settings is wrong.
         ChunkAssetsError: the embedder refused a text (too long, say); nothing is truncated.
     """
     import numpy as np
@@ -125,6 +131,12 @@ def embed(
 
 def run(home: str | Path | Catalog, *, sources: Sequence[str] = (), workers: int = 0) -> RunReport:
     """Brings the tables of a home up to date, without Dagster; all sources, or the named ones.
+
+    ``workers`` are processes, 0 for one a core. The exit code of the report is that of ``chunk-assets run``.
+
+    >>> report = run("my-project", sources=["documents"])  # doctest: +SKIP
+    >>> report.exit_code, report.embedded  # doctest: +SKIP
+    (0, 3)
 
     Raises:
         ConfigurationError: the catalog is wrong, or a source is not in it.
