@@ -18,17 +18,17 @@ COMMANDS = {
     "sources": "list the sources and what is in them",
     "preview": "show the chunks of one file",
     "convert": "convert files to markdown, one JSON line each",
-    "search": "ask a question of the published tables",
+    "search": "find passages that answer a question",
     "report": "write an HTML page that shows documents and their chunks",
     "verify": "re-derive what the tables claim and name what is wrong",
     "repair": "rebuild exactly what verify finds wrong",
     "evaluate": "measure retrieval on question sets",
-    "calibrate": "propose parameters from a training split",
-    "export": "deliver vectors to a store",
+    "calibrate": "propose parameters of a strategy from questions",
+    "export": "deliver chunks and vectors to a vector store",
     "backfill": "run many batches of a source, each on its own",
     "versions": "build, compare, promote and roll back versions of the tables",
-    "prune": "drop vectors and old runs that nothing needs",
-    "alerts": "send a test alert to each target",
+    "prune": "drop vectors that nothing needs, and old runs",
+    "alerts": "show open incidents, or send a test alert",
     "doctor": "check this machine and this home, with the mend for each fault",
     "dev": "start the Dagster UI on 127.0.0.1",
 }
@@ -60,8 +60,11 @@ class LazyGroup(click.Group):
 def chunk_assets() -> None:
     """Verified, reproducible chunk and embedding tables from business documents.
 
-    A home is a folder with a sources.yaml. Exit codes: 0 all well; 1 some documents failed or a check
-    failed; 2 bad usage or configuration; 3 another run holds the lock.
+    A home is a folder with a sources.yaml; its tables, vectors and state lie in it. To begin: init, run,
+    report, search, dev.
+
+    Exit codes: 0 all well; 1 some documents or a check failed; 2 bad usage or configuration; 3 another run
+    holds the lock; 130 stopped by Ctrl-C.
     """
 
 

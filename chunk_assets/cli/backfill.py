@@ -22,9 +22,19 @@ ONLY = ("all", "stale", "failed", "missing")
 @click.option("--from", "first", default="", metavar="SLICE", help="First slice, for example 2024-01.")
 @click.option("--to", "last", default="", metavar="SLICE", help="Last slice, itself included.")
 @click.option(
-    "--only", type=click.Choice(ONLY), default="stale", show_default=True, help="Which batches of the range."
+    "--only",
+    type=click.Choice(ONLY),
+    default="stale",
+    show_default=True,
+    help="Which batches of the range to run.",
 )
-@click.option("--job", default="ingest", show_default=True, help="ingest, rechunk or reembed.")
+@click.option(
+    "--job",
+    type=click.Choice(["ingest", "rechunk", "reembed"]),
+    default="ingest",
+    show_default=True,
+    help="Everything, or from the chunks or the vectors on.",
+)
 @click.option("--allow-deletions", is_flag=True, help="Confirm that many documents are really gone.")
 @home_options
 def command(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -59,7 +61,9 @@ class Output:
 
         if self.quiet or self.as_json:
             return
-        table = Table(title=title, title_justify="left", show_edge=False, header_style="bold")
+        table = Table(
+            title=title, title_justify="left", show_edge=False, header_style="bold", show_header=any(columns)
+        )
         for name in columns:
             table.add_column(name)
         for row in rows:
@@ -77,10 +81,12 @@ def home_options(function: Callable[..., Any]) -> Callable[..., Any]:
     wrapped.__click_params__ = getattr(function, "__click_params__", [])  # type: ignore[attr-defined]  # click's own protocol
     options = (
         click.option(
-            "--home", default=_default_home, help="Folder or URL that holds sources.yaml  [default: data]"
+            "--home",
+            default=_default_home,
+            help="Folder that holds sources.yaml  [default: $CHUNK_ASSETS_HOME, else data]",
         ),
         click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output."),
-        click.option("--quiet", "-q", is_flag=True, help="Say nothing but errors."),
+        click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors."),
     )
     for option in reversed(options):
         wrapped = option(wrapped)
@@ -96,12 +102,16 @@ def _default_home() -> str:
 @contextmanager
 def ending_well() -> Iterator[None]:
     """Turns our errors, click's and Ctrl-C into a sentence on standard error and an exit code."""
+    # It reports with a traceback every Ctrl-C that comes while it closes a connection, and passes it on.
+    logging.getLogger("sqlalchemy.pool").setLevel(logging.CRITICAL)
     try:
         yield
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
     except (KeyboardInterrupt, click.Abort):
+        # Once is enough: what is being closed now must not be interrupted again.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         click.echo("\nStopped. What was finished is kept; the same command goes on from there.", err=True)
         sys.exit(INTERRUPTED)
     except BrokenPipeError:

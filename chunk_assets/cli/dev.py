@@ -13,7 +13,10 @@ from chunk_assets.cli.common import Output, home_options
 
 @click.command("dev")
 @click.option(
-    "--host", default="127.0.0.1", show_default=True, help="Address to listen on; the UI has no login."
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="Address to listen on; the UI has no login, so mind who can reach it.",
 )
 @click.option(
     "--port", default=3000, show_default=True, type=click.IntRange(1, 65535), help="Port of the UI."

@@ -18,9 +18,18 @@ MARKS = {"=": "dim", "-": "red", "+": "green"}
 
 @click.command("plan")
 @click.option("--source", "-s", "sources", multiple=True, help="Only this source (may be repeated).")
-@click.option("--batch", "-b", "batches", multiple=True, metavar="SOURCE/SLICE", help="Only this batch.")
+@click.option(
+    "--batch",
+    "-b",
+    "batches",
+    multiple=True,
+    metavar="SOURCE/SLICE",
+    help="Only this batch (may be repeated).",
+)
 @click.option("--diff", is_flag=True, help="Show chunk boundaries before and after for sample documents.")
-@click.option("--retry-failed", is_flag=True, help="Count documents in that failed too often.")
+@click.option(
+    "--retry-failed", is_flag=True, help="Include documents that failed too often to be tried again."
+)
 @home_options
 def command(
     out: Output, sources: tuple[str, ...], batches: tuple[str, ...], diff: bool, retry_failed: bool
@@ -47,13 +56,13 @@ def command(
 
 
 def _show(out: Output, plan: Plan) -> None:
-    columns = ("batch", "why", "convert", "chunks + ~ - =", "texts", "tokens")
+    columns = ("batch", "why", "convert", "chunks new / changed / gone / kept", "texts to embed", "tokens")
     rows = [
         (
             b.batch,
             ", ".join(f"{n} {reason}" for reason, n in b.reasons.items()),
             b.convert,
-            f"{b.chunks_added} {b.chunks_changed} {b.chunks_removed} {b.chunks_kept}",
+            f"{b.chunks_added} / {b.chunks_changed} / {b.chunks_removed} / {b.chunks_kept}",
             b.texts_to_embed,
             f"{b.tokens_to_embed:,}",
         )

@@ -18,14 +18,29 @@ SHOWN = 300
 
 @click.command("preview")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--policy", "-p", default=None, help="A policy by name, built in or of the catalog.")
-@click.option("--strategy", "-s", default=None, help="One strategy instead of a policy.")
 @click.option(
-    "--param", "-P", "params", multiple=True, metavar="NAME=VALUE", help="A parameter of --strategy."
+    "--policy",
+    "-p",
+    default=None,
+    help="A policy by name: built in, or from the catalog  [default: the catalog's]",
 )
-@click.option("--tag", "tags", multiple=True, help="A tag of the document, which policies look at.")
+@click.option("--strategy", "-s", default=None, help="A strategy by name, instead of a policy.")
+@click.option(
+    "--param",
+    "-P",
+    "params",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A parameter of --strategy (may be repeated).",
+)
+@click.option(
+    "--tag",
+    "tags",
+    multiple=True,
+    help="A tag that the document has; policies look at tags (may be repeated).",
+)
 @click.option("--tokenizer", default=None, help="The policy's tokenizer  [default: the catalog's]")
-@click.option("--full", is_flag=True, help="Show whole texts.")
+@click.option("--full", is_flag=True, help="Show whole texts, not their beginnings.")
 @home_options
 def command(file: Path, out: Output, full: bool, tags: tuple[str, ...], **how: Any) -> int:
     """Show the chunks of FILE with tokens, pages and heading paths."""
@@ -159,7 +174,7 @@ def _show(out: Output, chunks: list[Chunk], limit: int) -> None:
             out.console.print(Text(span.context.rstrip(), style="dim"))
         text = span.text.strip("\n")
         out.console.print(Text(text if len(text) <= limit else f"{text[:limit]} …"))
-        out.console.print(Text(f"   ends: {span.split_reason}; {chunk.strategy}", style="dim"))
+        out.console.print(Text(f"   ends at: {span.split_reason}; strategy: {chunk.strategy}", style="dim"))
     tokens = [chunk.span.token_count for chunk in chunks]
     if tokens:
         middle = sorted(tokens)[len(tokens) // 2]

@@ -14,10 +14,10 @@ DAY_SECONDS = 86_400
 @click.command("prune")
 @click.option("--dry-run", is_flag=True, help="Say what would be dropped, and drop nothing.")
 @click.option("--runs/--no-runs", default=True, show_default=True, help="Also delete old Dagster runs.")
-@click.option("--reap", is_flag=True, help="Also end runs of which nothing was heard for a day.")
+@click.option("--reap", is_flag=True, help="Also end runs that have not been heard of for a day.")
 @home_options
 def command(out: Output, dry_run: bool, runs: bool, reap: bool) -> int:
-    """Drop vectors that no published chunk needs, and runs but each batch's newest."""
+    """Drop vectors that no published chunk needs, and all but the newest runs of each batch."""
     from chunk_assets.pipeline.pruning import prune
 
     catalog = out.catalog()

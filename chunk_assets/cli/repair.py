@@ -10,7 +10,14 @@ from chunk_assets.cli.verify import find, options, show
 
 @click.command("repair")
 @click.option("--source", "-s", "sources", multiple=True, help="Only this source (may be repeated).")
-@click.option("--batch", "-b", "batches", multiple=True, metavar="SOURCE/SLICE", help="Only this batch.")
+@click.option(
+    "--batch",
+    "-b",
+    "batches",
+    multiple=True,
+    metavar="SOURCE/SLICE",
+    help="Only this batch (may be repeated).",
+)
 @home_options
 def command(out: Output, sources: tuple[str, ...], batches: tuple[str, ...]) -> int:
     """Rebuild faulty tables from the sound ones before them, and verify again."""

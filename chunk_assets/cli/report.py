@@ -24,11 +24,13 @@ if TYPE_CHECKING:
     type=click.Path(dir_okay=False, path_type=Path),
     help="Where to write the page  [default: HOME/reports/…]",
 )
-@click.option("--compare", metavar="POLICY", help="Show beside it how another policy would cut.")
+@click.option(
+    "--compare", metavar="POLICY", help="Show beside it how another policy would cut the same text."
+)
 @click.option("--open", "open_it", is_flag=True, help="Open the page in a browser.")
 @home_options
 def command(out: Output, name: str, target: Path | None, compare: str | None, open_it: bool) -> int:
-    """Write one HTML page: text with chunks as bands, tokens against the bounds, outline, search, map."""
+    """Write one HTML page: texts with their chunks as bands, why each ends, tokens against bounds, a map."""
     from chunk_assets.report import batch_data, document_batches, page
 
     catalog = out.catalog()

@@ -25,18 +25,27 @@ GOOD = ("ok",)
 
 @click.command("run")
 @click.option("--source", "-s", "sources", multiple=True, help="Only this source (may be repeated).")
-@click.option("--batch", "-b", "batches", multiple=True, metavar="SOURCE/SLICE", help="Only this batch.")
+@click.option(
+    "--batch",
+    "-b",
+    "batches",
+    multiple=True,
+    metavar="SOURCE/SLICE",
+    help="Only this batch (may be repeated).",
+)
 @click.option(
     "--workers",
     type=click.IntRange(0),
     default=0,
-    help="Processes for converting and embedding; 0: one a core.",
+    help="Processes for converting and embedding; 0 is one a core.",
 )
 @click.option(
-    "--budget", type=click.IntRange(0), help="Stop before this many tokens were sent to the embedder."
+    "--budget", type=click.IntRange(0), help="Stop before more tokens than this are sent to the embedder."
 )
 @click.option("--allow-deletions", is_flag=True, help="Confirm that many documents are really gone.")
-@click.option("--retry-failed", is_flag=True, help="Try documents again that failed too often.")
+@click.option(
+    "--retry-failed", is_flag=True, help="Also try documents that failed too often to be tried again."
+)
 @click.option(
     "--version",
     "version",
@@ -44,7 +53,12 @@ GOOD = ("ok",)
     metavar="NAME",
     help="Build beside the published tables, under this name.",
 )
-@click.option("--wait", type=click.FloatRange(0), default=0.0, help="Seconds to wait for another run's lock.")
+@click.option(
+    "--wait",
+    type=click.FloatRange(0),
+    default=0.0,
+    help="Seconds to wait for another run that holds a batch  [default: 0]",
+)
 @home_options
 def command(out: Output, sources: tuple[str, ...], batches: tuple[str, ...], **how: Any) -> int:
     """Bring the tables up to date: list, convert, chunk, embed, check, publish.

@@ -25,13 +25,19 @@ SHOWN = 700
     "filters",
     multiple=True,
     metavar="FIELD=VALUE",
-    help="Only such chunks; FIELD=>=VALUE is a bound.",
+    help="Only chunks with this value; FIELD=>=VALUE and FIELD=<=VALUE are bounds (may be repeated).",
 )
 @click.option("--k", "-k", default=5, show_default=True, type=click.IntRange(1), help="How many passages.")
-@click.option("--mode", default="hybrid", show_default=True, help="dense, bm25 or hybrid.")
-@click.option("--budget", type=click.IntRange(1), help="Tokens of all passages together.")
 @click.option(
-    "--neighbours", default=0, type=click.IntRange(0), help="Chunks shown before and after each passage."
+    "--mode",
+    type=click.Choice(["hybrid", "dense", "bm25"]),
+    default="hybrid",
+    show_default=True,
+    help="By vectors, by words, or both.",
+)
+@click.option("--budget", type=click.IntRange(1), help="At most this many tokens in all passages together.")
+@click.option(
+    "--neighbours", default=0, type=click.IntRange(0), help="Chunks to add before and after each passage."
 )
 @home_options
 def command(out: Output, question: str, source: str | None, filters: tuple[str, ...], **how: Any) -> int:

@@ -19,7 +19,14 @@ if TYPE_CHECKING:
 
 @click.command("verify")
 @click.option("--source", "-s", "sources", multiple=True, help="Only this source (may be repeated).")
-@click.option("--batch", "-b", "batches", multiple=True, metavar="SOURCE/SLICE", help="Only this batch.")
+@click.option(
+    "--batch",
+    "-b",
+    "batches",
+    multiple=True,
+    metavar="SOURCE/SLICE",
+    help="Only this batch (may be repeated).",
+)
 @home_options
 def command(out: Output, sources: tuple[str, ...], batches: tuple[str, ...]) -> int:
     """Check schemas, hashes, ids, coverage, orphans and a sample of vectors, against the files themselves."""

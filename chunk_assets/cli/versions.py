@@ -37,7 +37,7 @@ def listing(out: Output) -> int:
     return 0
 
 
-@command.command("create")
+@command.command("create", short_help="Start a version beside the published tables.")
 @click.argument("name")
 @click.option(
     "--settings",
@@ -57,9 +57,11 @@ def create(out: Output, name: str, settings: Path | None) -> int:
     return 0
 
 
-@command.command("promote")
+@command.command("promote", short_help="Make a version the published one.")
 @click.argument("name")
-@click.option("--loss", type=float, help="By how much recall fell, as evaluate measured it.")
+@click.option(
+    "--loss", type=float, help="By how much recall fell, as 'evaluate' measured it; refused if over --margin."
+)
 @click.option(
     "--margin", type=float, default=0.02, show_default=True, help="The loss that is still accepted."
 )
