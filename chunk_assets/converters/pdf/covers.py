@@ -20,7 +20,9 @@ _BACKGROUND = 0.5
 Cover = tuple[int, float, float, float, float]
 
 
-def covered_words(page: int, drawing: Drawing, corners: NDArray[np.float64], objects: list[int]) -> list[int]:
+def covered_words(
+    page: int, drawing: Drawing, corners: NDArray[np.float64], objects: list[int | None]
+) -> list[int]:
     """Indices of the words that lie wholly under an opaque rectangle drawn after them.
 
     ``page`` is the page's address, ``corners`` (n, 8) and ``objects`` are the words' corners and text
@@ -33,7 +35,7 @@ def covered_words(page: int, drawing: Drawing, corners: NDArray[np.float64], obj
     under = _under(covers, corners)
     if not under:
         return []
-    order = {item or 0: index for index, item in enumerate(drawing.found)}
+    order = {item: place for place, item in enumerate(drawing.found)}
     found = {}
     for seq, above in under.items():
         if order.get(objects[seq], MAX_ORDER) < above:

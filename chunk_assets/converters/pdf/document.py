@@ -119,7 +119,9 @@ def _property(document: Any, key: str) -> str:
 
 
 def _plain(text: str) -> str:
-    kept = "".join([char if unicodedata.category(char)[0] != "C" else " " for char in text or ""])
+    kept = text or ""
+    if not kept.isprintable():
+        kept = "".join([char if unicodedata.category(char)[0] != "C" else " " for char in kept])
     return unicodedata.normalize("NFC", " ".join(kept.split()))[:2_000]
 
 

@@ -57,18 +57,20 @@ def turned_corners(corners: NDArray[np.float64], angle: int) -> NDArray[np.float
     return np.stack(sides, axis=1)
 
 
-# Angle to the signs of a rule's place and of its ends in the reading frame.
-_SIGNS = {0: (-1, 1), 90: (1, 1), 180: (1, -1), 270: (-1, -1)}
-
-
 def turned_rules(across: list[Rule], down: list[Rule], angle: int) -> tuple[list[Rule], list[Rule]]:
     """Rules across and down the page's axes as rules across and down the reading frame."""
-    place, along = _SIGNS[angle]
-    if angle in {90, 270}:
-        across, down = down, across
-    return [_signed(rule, place, along) for rule in across], [_signed(rule, along, place) for rule in down]
+    if angle == 0:
+        return _mirrored(across), _reversed(down)
+    if angle == 180:
+        return _reversed(across), _mirrored(down)
+    if angle == 90:
+        return down, across
+    return _mirrored(_reversed(down)), _mirrored(_reversed(across))
 
 
-def _signed(rule: Rule, place: int, along: int) -> Rule:
-    start, end = rule.start * along, rule.end * along
-    return Rule(rule.at * place, min(start, end), max(start, end))
+def _mirrored(rules: list[Rule]) -> list[Rule]:
+    return [Rule(-at, start, end) for at, start, end in rules]
+
+
+def _reversed(rules: list[Rule]) -> list[Rule]:
+    return [Rule(at, -end, -start) for at, start, end in rules]

@@ -24,6 +24,9 @@ MAX_SEGMENTS = 20_000
 MAX_DEPTH = 5
 _THIN = 2.6
 _SHORT = 4.0
+# A path of so many segments in so little room is a letter or an icon drawn as an outline, no rule.
+_GLYPH = 14.0
+_MANY = 7
 
 Matrix = tuple[float, float, float, float, float, float]
 IDENTITY: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
@@ -83,13 +86,13 @@ def read_drawing(page: int) -> Drawing:
 def _read_objects(
     drawing: Drawing, found: list[int | None], kinds: list[int], matrix: Matrix, depth: int
 ) -> None:
-    paths = []
-    for place, kind in enumerate(kinds):
-        if kind == PATH_OBJECT:
-            paths.append(place)
-        elif kind != TEXT_OBJECT and (item := found[place]):
-            _read_object(drawing, item, kind, matrix, depth)
-    if paths:
+    present = set(kinds)
+    if present - {PATH_OBJECT, TEXT_OBJECT}:
+        for kind, item in zip(kinds, found, strict=True):
+            if item and kind not in {PATH_OBJECT, TEXT_OBJECT}:
+                _read_object(drawing, item, kind, matrix, depth)
+    if PATH_OBJECT in present:
+        paths = [place for place, kind in enumerate(kinds) if kind == PATH_OBJECT]
         taken = paths[: max(MAX_PATHS - drawing.objects, 0)]
         drawing.objects += len(paths)
         _read_paths(drawing, taken, [found[place] or 0 for place in taken], matrix, depth)
@@ -185,7 +188,8 @@ def _add_path(
     else:
         if filled:
             drawing.fills.append(box)
-        _read_segments(drawing, item, _product(_own_matrix(item), matrix), filled)
+        small = width < _GLYPH and height < _GLYPH
+        _read_segments(drawing, item, _product(_own_matrix(item), matrix), filled, small)
 
 
 _COLOR = (ctypes.c_uint * 4)()
@@ -199,12 +203,12 @@ def _is_white(item: int) -> bool:
     return (red >= 250 and green >= 250 and blue >= 250) or alpha <= 8
 
 
-def _read_segments(drawing: Drawing, item: int, matrix: Matrix, filled: bool) -> None:
+def _read_segments(drawing: Drawing, item: int, matrix: Matrix, filled: bool, small: bool) -> None:
     """Add the straight sides of a path; curves move the pen without leaving a rule."""
     call = native()
     count = max(call.segment_count(item), 0)
     drawing.segments += count
-    if drawing.segments > MAX_SEGMENTS:
+    if drawing.segments > MAX_SEGMENTS or (small and count > _MANY):
         return
     segments = list(map(call.segment, repeat(item), range(count)))
     points = (ctypes.c_float * (2 * count))()

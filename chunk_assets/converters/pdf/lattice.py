@@ -87,24 +87,19 @@ class Grid:
     def _flood(self, across: list[Rule], down: list[Rule]) -> None:
         walls = _barriers(down, self.xs, self.ys)
         floors = _barriers(across, self.ys, self.xs)
-        width = self.columns
-        parent = list(range(width * self.rows))
+        width, count = self.columns, self.columns * self.rows
+        parent = list(range(count))
 
-        def root(item: int) -> int:
-            while parent[item] != item:
-                parent[item] = parent[parent[item]]
-                item = parent[item]
-            return item
-
-        for row in range(self.rows):
-            for column in range(width):
-                here = row * width + column
-                if column + 1 < width and (column + 1, row) not in walls:
-                    parent[max(root(here), root(here + 1))] = min(root(here), root(here + 1))
-                if row + 1 < self.rows and (row + 1, column) not in floors:
-                    below = here + width
-                    parent[max(root(here), root(below))] = min(root(here), root(below))
-        self.cell = [[root(row * width + column) for column in range(width)] for row in range(self.rows)]
+        for column, wall in enumerate(walls[1:width]):
+            for row in _gaps(wall):
+                _join(parent, row * width + column, row * width + column + 1)
+        for row, floor in enumerate(floors[1 : self.rows]):
+            for column in _gaps(floor):
+                _join(parent, row * width + column, (row + 1) * width + column)
+        # Boxes hang on boxes of smaller numbers, so one pass finds the root of each.
+        for box in range(count):
+            parent[box] = parent[parent[box]]
+        self.cell = [parent[start : start + width] for start in range(0, count, width)]
 
     def place(self, x: float, y: float) -> int:
         """The cell at a point, or -1 outside the grid."""
@@ -112,6 +107,15 @@ class Grid:
         if 0 <= column < self.columns and 0 <= row < self.rows:
             return self.cell[row][column]
         return -1
+
+
+def _join(parent: list[int], one: int, other: int) -> None:
+    """Make two boxes and all that hang on them one; the smallest number is the root."""
+    while parent[one] != one:
+        parent[one] = one = parent[parent[one]]
+    while parent[other] != other:
+        parent[other] = other = parent[parent[other]]
+    parent[max(one, other)] = min(one, other)
 
 
 def _positions(values: list[float]) -> list[float]:
@@ -123,15 +127,20 @@ def _positions(values: list[float]) -> list[float]:
     return found
 
 
-def _barriers(rules: list[Rule], at: list[float], along: list[float]) -> set[tuple[int, int]]:
-    """Pairs (index of the line, index of the box beside it) where a rule stands."""
+def _barriers(rules: list[Rule], at: list[float], along: list[float]) -> list[bytearray]:
+    """For each line ``at``, which boxes along it have a rule between them and their neighbour before."""
     middles = [(low + high) / 2 for low, high in itertools.pairwise(along)]
-    found = set()
+    found = [bytearray(len(middles)) for _ in at]
     for rule in rules:
         line = max(bisect_right(at, rule.at + 0.01) - 1, 0)
-        for box in range(bisect_left(middles, rule.start), bisect_right(middles, rule.end)):
-            found.add((line, box))
+        first, last = bisect_left(middles, rule.start), bisect_right(middles, rule.end)
+        found[line][first:last] = b"\1" * (last - first)
     return found
+
+
+def _gaps(barrier: bytearray) -> list[int]:
+    """The boxes without a rule."""
+    return [box for box, ruled in enumerate(barrier) if not ruled] if 0 in barrier else []
 
 
 def ruled_tables(words: list[Word], across: list[Rule], down: list[Rule]) -> tuple[list[Table], list[Word]]:

@@ -24,7 +24,7 @@ def fragments(words: Iterable[Word]) -> list[Line]:
             line == line_before
             and last is not None
             and (
-                (style is style_before and top == top_before and 0 <= x0 - x1_before < 3 and style.angle == 0)
+                (style is style_before and top == top_before and -3 < x0 - x1_before < 3 and style.angle == 0)
                 or _beside(last, word)
             )
         ):

@@ -10,6 +10,7 @@ import ctypes
 from collections import deque
 from collections.abc import Callable, Iterable
 from functools import cache
+from itertools import repeat
 from typing import Any, NamedTuple
 
 # What PDFium calls the kinds of page objects.
@@ -43,6 +44,7 @@ class Native(NamedTuple):
     font_name: Callable[..., int]
     transparent: Callable[..., int]
     map_error: Callable[..., int]
+    unicode: Callable[..., int]
     page_width: Callable[..., float]
     page_height: Callable[..., float]
 
@@ -71,6 +73,7 @@ _SIGNATURES: dict[str, tuple[str, Any, tuple[Any, ...]]] = {
     "font": ("FPDFTextObj_GetFont", _ADDRESS, (_ADDRESS,)),
     "font_flags": ("FPDFFont_GetFlags", _INT, (_ADDRESS,)),
     "transparent": ("FPDFPageObj_HasTransparency", _INT, (_ADDRESS,)),
+    "unicode": ("FPDFText_GetUnicode", ctypes.c_uint, (_ADDRESS, _INT)),
     "page_width": ("FPDF_GetPageWidthF", ctypes.c_float, (_ADDRESS,)),
     "page_height": ("FPDF_GetPageHeightF", ctypes.c_float, (_ADDRESS,)),
     "map_error": ("FPDFText_HasUnicodeMapError", _INT, (_ADDRESS, _INT)),
@@ -115,7 +118,7 @@ def page_text(text_page: Any) -> str:
     text = bytes(buffer)[: 2 * max(got - 1, 0)].decode("utf-16-le", "replace")
     if len(text) == count:
         return text
-    units = [raw.FPDFText_GetUnicode(text_page, index) for index in range(count)]
+    units = map(native().unicode, repeat(address(text_page)), range(count))
     return "".join(
         [chr(unit) if 0 < unit < 0x110000 and not 0xD800 <= unit < 0xE000 else "\ufffd" for unit in units]
     )

@@ -10,7 +10,7 @@ from chunk_assets.converters.markup import superscript
 from chunk_assets.converters.pdf.frame import turned
 from chunk_assets.converters.pdf.model import Box, Word
 from chunk_assets.converters.pdf.native import native
-from chunk_assets.converters.pdf.spans import Spans
+from chunk_assets.converters.pdf.spans import FIGURE, Spans
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,11 +23,11 @@ _LIFT = 0.15
 # Nor is it farther from its neighbour than this share of the height.
 _NEAR = 0.35
 _MAX_LENGTH = 5
+# Where the boxes of a word's first and last characters start among its corners.
+_START, _END = 0, 4
 _FIGURES = frozenset("0123456789+-−–")
-# Figures that something closes, which hides from a look at a word's last character that they are raised.
-_CLOSED = re.compile(
-    r"[^\W_]\S*?(\d{1,3})[.,;:!?)\]”’\"']{1,3}$|[.,;:!?)\]”’\"'](\d{1,3})[.,;:!?)\]”’\"']{1,2}$"
-)
+# A figure that something closes, which hides from a look at a word's last character that it is raised.
+_CLOSED = re.compile(r"(?<=\S)\d(?=[.,;:!?)\]”’\"']{1,3}(?!\S))")
 _CLOSING = re.compile(r"[.,;:!?)\]”’]{1,3}$")
 
 # By the word's place: where in the word raised figures start and end.
@@ -51,52 +51,49 @@ class RaisedReader:
     def find(self) -> Raised:
         """The raised figures in words, and words that are raised as a whole."""
         found: Raised = {}
-        self._in_words(found)
+        kinds, starts, ends = self._spans.kinds, self._spans.starts, self._spans.ends
+        first, last = (kinds[starts + 1] & FIGURE) > 0, (kinds[ends] & FIGURE) > 0
+        self._in_words(found, first, last)
         self._closed(found)
-        self._whole(found)
+        self._whole(found, first & last)
         return found
 
-    def _in_words(self, found: Raised) -> None:
-        """Words that end or start with raised figures."""
-        import numpy as np
-
-        first, last = self._corners[:, :4], self._corners[:, 4:]
-        starts, ends = self._spans.starts, self._spans.ends
-        for seq in np.flatnonzero(_lifted(last, first)).tolist():
+    def _in_words(self, found: Raised, first: NDArray[np.bool_], last: NDArray[np.bool_]) -> None:
+        """Words that end or start with raised figures, of those whose ``first`` or ``last`` are figures."""
+        corners, starts, ends = self._corners, self._spans.starts, self._spans.ends
+        for seq in _lifted(corners, last.nonzero()[0], _END, _START).tolist():
             start, end = int(starts[seq]), int(ends[seq])
-            at = self._walk(end - 1, start, -1, Box(*first[seq].tolist()))
+            at = self._walk(end - 1, start, -1, Box(*corners[seq, :4].tolist()))
             self._add(found, seq, at + 1 - start, end - start)
-        for seq in np.flatnonzero(_lifted(first, last)).tolist():
+        for seq in _lifted(corners, first.nonzero()[0], _START, _END).tolist():
             start, end = int(starts[seq]), int(ends[seq])
-            at = self._walk(start, end - 1, 1, Box(*last[seq].tolist()))
+            at = self._walk(start, end - 1, 1, Box(*corners[seq, 4:].tolist()))
             self._add(found, seq, 0, at - start)
 
     def _closed(self, found: Raised) -> None:
         """Words in which a full stop or the like follows raised figures."""
-        text, starts = self._text, self._spans.starts.tolist()
-        for seq, end in enumerate(self._spans.ends.tolist()):
-            if text[end - 1].isalnum() or end - starts[seq] < 3:
-                continue
-            match = _CLOSED.search(text[starts[seq] : end])
-            if not match:
-                continue
-            start, stop = match.span(1 if match.group(1) else 2)
-            base = Box(*self._corners[seq, :4].tolist())
-            at = self._walk(starts[seq] + stop - 1, starts[seq], -1, base)
-            self._add(found, seq, max(at + 1 - starts[seq], start), stop)
+        starts = self._spans.starts
+        for match in _CLOSED.finditer(self._text):
+            at = match.start()
+            seq = int(starts.searchsorted(at, side="right")) - 1
+            start = int(starts[seq])
+            stop = self._walk(at, start, -1, Box(*self._corners[seq, :4].tolist()))
+            self._add(found, seq, stop + 1 - start, at + 1 - start)
 
-    def _whole(self, found: Raised) -> None:
-        """Words of figures only, raised close beside the word before or after them."""
-        import numpy as np
+    def _whole(self, found: Raised, figures: NDArray[np.bool_]) -> None:
+        """Words of ``figures`` only, raised close beside the word before or after them."""
+        corners = self._corners
+        for seq in _lifted(corners, figures[1:].nonzero()[0] + 1, _START, _END, -1).tolist():
+            before, word = Box(*corners[seq - 1, 4:].tolist()), corners[seq].tolist()
+            if _is_near(before, Box(*word[:4]), _NEAR) and _is_lifted(Box(*word[4:]), before):
+                self._add_whole(found, seq)
+        for seq in _lifted(corners, figures[:-1].nonzero()[0], _END, _START, 1).tolist():
+            after, word = Box(*corners[seq + 1, :4].tolist()), corners[seq].tolist()
+            if _is_near(Box(*word[4:]), after, 2 * _NEAR) and _is_lifted(Box(*word[:4]), after):
+                self._add_whole(found, seq)
 
-        start, end = self._corners[:, :4], self._corners[:, 4:]
-        gaps = start[1:, 0] - end[:-1, 2]
-        heights = np.maximum(start[1:, 3] - start[1:, 1], end[:-1, 3] - end[:-1, 1])
-        near = (gaps > -0.2 * heights) & (gaps < 2 * _NEAR * heights)
-        after = near & (gaps < _NEAR * heights) & _lifted(start[1:], end[:-1]) & _lifted(end[1:], end[:-1])
-        before = near & _lifted(end[:-1], start[1:]) & _lifted(start[:-1], start[1:])
-        for seq in [*(np.flatnonzero(after) + 1).tolist(), *np.flatnonzero(before).tolist()]:
-            self._add(found, seq, 0, int(self._spans.ends[seq] - self._spans.starts[seq]))
+    def _add_whole(self, found: Raised, seq: int) -> None:
+        self._add(found, seq, 0, int(self._spans.ends[seq] - self._spans.starts[seq]))
 
     def _add(self, found: Raised, seq: int, start: int, end: int) -> None:
         at = int(self._spans.starts[seq])
@@ -118,12 +115,26 @@ class RaisedReader:
         return turned(left, top, right, bottom, self._angle)
 
 
-def _lifted(small: NDArray[np.float64], large: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which of the boxes ``small`` are of raised type beside those of ``large``."""
-    height = large[:, 3] - large[:, 1]
-    own = small[:, 3] - small[:, 1]
-    low = small[:, 3] < large[:, 3] - _LIFT * height
-    return (own > 0) & (own < _SMALL * height) & low & (small[:, 3] > large[:, 1])
+def _lifted(
+    corners: NDArray[np.float64], seqs: NDArray[np.int64], own: int, base: int, shift: int = 0
+) -> NDArray[np.int64]:
+    """Those of ``seqs`` whose first or last character (``own``) is raised beside that of word + ``shift``."""
+    if not len(seqs):
+        return seqs
+    bottom, low, high = (
+        corners[seqs, own + 3],
+        corners[seqs + shift, base + 3],
+        corners[seqs + shift, base + 1],
+    )
+    height, tall = low - high, bottom - corners[seqs, own + 1]
+    hit = (tall < _SMALL * height) & (tall > 0) & (bottom < low - _LIFT * height) & (bottom > high)
+    found: NDArray[np.int64] = seqs[hit]
+    return found
+
+
+def _is_near(left: Box, right: Box, share: float) -> bool:
+    height = max(left.bottom - left.top, right.bottom - right.top)
+    return -0.2 * height < right.x0 - left.x1 < share * height
 
 
 def _is_lifted(small: Box, large: Box) -> bool:

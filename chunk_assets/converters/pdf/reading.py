@@ -37,12 +37,15 @@ def read_page(page: Any, number: int) -> PageText:
     ``page`` is a ``pypdfium2.PdfPage``. Costs are linear in characters and drawing objects.
     """
     import numpy as np
+    from pypdfium2 import raw
 
-    text_page = page.get_textpage()
+    text_page = raw.FPDFText_LoadPage(page.raw)
+    if not text_page:
+        raise RuntimeError(f"PDFium can't load the text of page {number}")
     try:
-        text = page_text(text_page.raw)
+        text = page_text(text_page)
         spans = spans_of(text)
-        at = address(text_page.raw)
+        at = address(text_page)
         corners = _corners(at, spans)
         reader = StyleReader(at)
         heights = np.round(corners[:, 1] - corners[:, 3], 2).tolist()
@@ -59,12 +62,13 @@ def read_page(page: Any, number: int) -> PageText:
         corners = turned_corners(corners, angle)
         raised = {} if vertical else RaisedReader(at, text, spans, corners, angle).find()
     finally:
-        text_page.close()
+        raw.FPDFText_ClosePage(text_page)
     result = _page(number, drawing, page.get_bbox(), angle)
     if angle:
         styles = relative(styles, angle)
-    words = _words(text, spans, corners, styles, raised)
-    if any(style.flaw for style in set(styles)) or not _all_inside(corners, result.box):
+    boxes = _boxes(corners)
+    words = _words(text, spans, boxes, styles, raised)
+    if any(style.flaw for style in set(styles)) or not _all_inside(boxes, result.box):
         words = _visible(words, result, drawing, angle)
     words = closed_up([word for word in words if word.text], raised)
     result.words = _mended(words, _spaced_lines(text, spans.line_ends))
@@ -102,22 +106,26 @@ def _corners(text_page: int, spans: Spans) -> NDArray[np.float64]:
     return boxes.astype(np.float64)
 
 
-def _words(
-    text: str, spans: Spans, corners: NDArray[np.float64], styles: list[Style], raised: Raised
-) -> list[Word]:
-    """The words with clean text, some perhaps empty."""
+def _boxes(corners: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The words' left, top, right and bottom sides: shape (4, words)."""
     import numpy as np
 
+    first, last = corners[:, :4].T, corners[:, 4:].T
+    return np.concatenate((np.minimum(first[:2], last[:2]), np.maximum(first[2:], last[2:])))
+
+
+def _words(
+    text: str, spans: Spans, boxes: NDArray[np.float64], styles: list[Style], raised: Raised
+) -> list[Word]:
+    """The words with clean text, some perhaps empty."""
     text = text.replace("\x02", "-").replace("\ufffe", "-")
     texts = [text[start:end] for start, end in zip(spans.starts.tolist(), spans.ends.tolist(), strict=True)]
     for seq, span in raised.items():
         texts[seq] = with_raised(texts[seq], span)
     if _UNCLEAN.search(text) or not unicodedata.is_normalized("NFC", text):
         texts = list(map(_clean, texts))
-    first, last = corners[:, :4].T, corners[:, 4:].T
-    low, high = np.minimum(first[:2], last[:2]).tolist(), np.maximum(first[2:], last[2:]).tolist()
     # A page has hundreds of words: this makes the named tuples in a third of the time of their own call.
-    rows = zip(texts, *low, *high, styles, spans.lines.tolist(), range(len(texts)), strict=True)
+    rows = zip(texts, *boxes.tolist(), styles, spans.lines.tolist(), range(len(texts)), strict=True)
     return list(map(partial(tuple.__new__, Word), rows))
 
 
@@ -158,10 +166,11 @@ def _visible(words: list[Word], page: PageText, drawing: Drawing, angle: int) ->
     return seen
 
 
-def _all_inside(corners: NDArray[np.float64], box: Box) -> bool:
-    left, top, right, bottom = box
-    low, high = corners[:, [0, 1, 4, 5]], corners[:, [2, 3, 6, 7]]
-    return bool((low >= (left, top, left, top)).all() and (high <= (right, bottom, right, bottom)).all())
+def _all_inside(boxes: NDArray[np.float64], box: Box) -> bool:
+    if not boxes.size:
+        return True
+    (left, top), (right, bottom) = boxes[:2].min(axis=1).tolist(), boxes[2:].max(axis=1).tolist()
+    return bool(box.x0 <= left and right <= box.x1 and box.top <= top and bottom <= box.bottom)
 
 
 def _unseen(word: Word, page: PageText, fills: list[Box], shaded: bool) -> str:

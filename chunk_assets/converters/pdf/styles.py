@@ -33,19 +33,19 @@ class StyleReader:
         self._fonts: dict[int, tuple[bool, bool]] = {}
         self._matrix = (ctypes.c_float * 6)()
         self._matrix_at = ctypes.addressof(self._matrix)
-        self.objects: list[int] = []
+        self.objects: list[int | None] = []
 
     def of_each(self, indices: list[int], heights: list[float]) -> list[Style]:
         """The styles of the characters at ``indices``, with the height of each one's box.
 
-        ``objects`` then holds the address of each one's text object, or 0.
+        ``objects`` then holds the address of each one's text object, or None.
         """
         # All calls run through ``map``, which is quicker than a loop of Python's for so many short ones.
-        objects = [found or 0 for found in map(self._native.text_object, repeat(self._page), indices)]
+        objects = list(map(self._native.text_object, repeat(self._page), indices))
         self.objects = objects
         first = dict(zip(reversed(objects), range(len(objects) - 1, -1, -1), strict=True))
         found = [item for item in dict.fromkeys(objects) if item]
-        styles = {0: _NO_STYLE}
+        styles: dict[int | None, Style] = {None: _NO_STYLE}
         looks = self._looks
         modes = map(self._native.render_mode, found)
         fonts = map(self._native.font, found)
