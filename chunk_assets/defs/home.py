@@ -10,6 +10,10 @@ from chunk_assets.errors import ConfigurationError
 
 INSTANCE_FOLDER = "dagster"
 INSTANCE_FILE = "dagster.yaml"
+NO_CAPTURE = {
+    "module": "dagster._core.storage.noop_compute_log_manager",
+    "class": "NoOpComputeLogManager",
+}
 SETTINGS = Path(__file__).with_name(INSTANCE_FILE)
 
 
@@ -34,12 +38,13 @@ def instance_folder(home: str | Path) -> Path:
 def open_instance(home: str | Path) -> dg.DagsterInstance:
     """The instance of a home, the same one that ``chunk-assets dev`` shows."""
     folder = str(instance_folder(home))
-    # The folder is given outright, so that the environment of this process does not matter.
+    # The folder is given outright, so that the environment of this process does not matter. What steps
+    # print is not captured: that costs two processes a step, which Ctrl-C at a terminal would kill noisily.
     storage = {
         "module": HomeStorage.__module__,
         "class": HomeStorage.__name__,
         "config": {"base_dir": folder},
     }
     return dg.DagsterInstance.from_ref(
-        InstanceRef.from_dir(folder, overrides={"storage": {"custom": storage}})
+        InstanceRef.from_dir(folder, overrides={"storage": {"custom": storage}, "compute_logs": NO_CAPTURE})
     )

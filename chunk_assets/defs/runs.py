@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import dagster as dg
+from dagster._core.errors import DagsterExecutionInterruptedError
+from dagster_shared.error import SerializableErrorInfo
 
 from chunk_assets.defs.asset_checks import blocking
 from chunk_assets.defs.build import build_definitions
@@ -19,6 +21,8 @@ from chunk_assets.records import Outcome
 
 # Dagster's own log of a run goes to its instance; on the terminal it would drown everything else.
 SILENT: dict[str, Any] = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+# What Dagster makes of Ctrl-C while a step runs: an error of that step.
+INTERRUPTED = DagsterExecutionInterruptedError.__name__
 
 
 class Crashed(StopRun):
@@ -83,20 +87,23 @@ def _run(
         ran.stages, ran.outcomes = run.reports, run.outcomes
         ran.published, ran.error = run.published, run.stopped
     if not result.success and ran.error is None and not blocking(ran.outcomes):
-        ran.error = Crashed(_failure(result))
+        error = _failure(result)
+        if error is not None and error.cls_name == INTERRUPTED:
+            raise KeyboardInterrupt
+        what = error.message if error is not None else "the run failed before any step"
+        ran.error = Crashed(" ".join(what.split()))
     return ran
 
 
-def _failure(result: dg.ExecuteInProcessResult) -> str:
-    """The innermost error of the first step that failed, in one line."""
+def _failure(result: dg.ExecuteInProcessResult) -> SerializableErrorInfo | None:
+    """The innermost error of the first step that failed."""
     for event in result.all_events:
-        data = event.event_specific_data
-        error = getattr(data, "error", None)
+        error: SerializableErrorInfo | None = getattr(event.event_specific_data, "error", None)
         while error is not None and error.cause is not None:
             error = error.cause
         if error is not None:
-            return " ".join(str(error.message).split())
-    return "the run failed before any step"
+            return error
+    return None
 
 
 def has_partition(session: Session, batch: Batch) -> bool:
