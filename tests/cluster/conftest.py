@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from chunk_assets.compute import WorkerPool
 from tests.cluster.s3_server import BUCKET, ENVIRONMENT, Proxy, s3_process
 from tests.postgres_server import postgres
 
@@ -21,24 +22,36 @@ def s3_port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
         yield port
 
 
+@pytest.fixture(scope="session")
+def proxy(s3_port: int) -> Iterator[Proxy]:
+    found = Proxy(s3_port)
+    found.start()
+    yield found
+    found.stop()
+
+
 @pytest.fixture
-def store(s3_port: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[Proxy]:
-    """A proxy before the S3 server; the SDK finds it and the credentials in the environment."""
-    proxy = Proxy(s3_port)
-    proxy.start()
+def store(proxy: Proxy, monkeypatch: pytest.MonkeyPatch) -> Iterator[Proxy]:
+    """The S3 server behind a well-behaved proxy; the SDK finds it and the credentials in the environment."""
+    import s3fs
+
     for name, value in ENVIRONMENT.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{proxy.port}")
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    import s3fs
-
     # Twice is enough to see that it is tried again; five times, its default, would only be waited for.
     monkeypatch.setattr(s3fs.S3FileSystem, "retries", 2)
-    try:
-        yield proxy
-    finally:
-        s3fs.S3FileSystem.clear_instance_cache()
-        proxy.stop()
+    proxy.reset()
+    yield proxy
+    proxy.reset()
+    s3fs.S3FileSystem.clear_instance_cache()
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[WorkerPool]:
+    """One worker process, started when a test first needs it and with what is in the environment then."""
+    with WorkerPool(1) as found:
+        yield found
 
 
 @pytest.fixture

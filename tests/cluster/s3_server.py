@@ -75,6 +75,12 @@ class Proxy:
     port: int = 0
     _server: ThreadingHTTPServer | None = None
 
+    def reset(self) -> None:
+        """Behaves well again, and forgets what was asked."""
+        self.fault = lambda proxy, method, path: ""
+        self.keys_a_page = 0
+        self.requests.clear()
+
     def start(self) -> None:
         proxy = self
 

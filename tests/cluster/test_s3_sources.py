@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import pickle
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from chunk_assets.catalog import Catalog, load_catalog
+from chunk_assets.compute import WorkerPool
 from chunk_assets.errors import DocumentFailure, SourceUnavailable
 from chunk_assets.pipeline import RunOptions, RunReport, run_sources
 from chunk_assets.records import TABLES
@@ -37,6 +39,9 @@ sources:
 """
 
 
+Run = Callable[[Catalog], RunReport]
+
+
 def home(folder: Path, path: str, options: dict[str, Any] | None = None) -> Catalog:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "sources.yaml").write_text(CATALOG.format(path=path, options=options or {}))
@@ -47,8 +52,9 @@ def in_store(folder: Path) -> Catalog:
     return home(folder, f"s3://{BUCKET}/docs", QUICK)
 
 
-def run(catalog: Catalog, **options: Any) -> RunReport:
-    return run_sources(catalog, options=RunOptions(workers=1, **options))
+@pytest.fixture
+def run(pool: WorkerPool) -> Run:
+    return lambda catalog: run_sources(catalog, options=RunOptions(workers=1, executor=pool))
 
 
 def tables(folder: Path) -> dict[str, str]:
@@ -69,7 +75,9 @@ def one(catalog: Catalog, name: str) -> Listed:
     return next(d for d in list_source(catalog, "docs").documents if d.relative_path == name)
 
 
-def test_a_folder_and_a_bucket_with_the_same_files_give_the_same_tables(bucket: Any, tmp_path: Path) -> None:
+def test_a_folder_and_a_bucket_with_the_same_files_give_the_same_tables(
+    bucket: Any, tmp_path: Path, run: Run
+) -> None:
     bucket(FILES)
     local = tmp_path / "local"
     for name, data in FILES.items():
@@ -89,7 +97,7 @@ def test_a_folder_and_a_bucket_with_the_same_files_give_the_same_tables(bucket: 
 
 
 def test_an_unchanged_bucket_is_listed_and_nothing_is_fetched(
-    bucket: Any, store: Proxy, tmp_path: Path
+    bucket: Any, store: Proxy, tmp_path: Path, run: Run
 ) -> None:
     bucket({"a.md": FILES["a.md"], "b.md": b"Two."})
     catalog = in_store(tmp_path / "home")
@@ -106,7 +114,7 @@ def test_an_unchanged_bucket_is_listed_and_nothing_is_fetched(
 
 
 def test_a_listing_that_fails_on_its_second_page_deletes_nothing(
-    bucket: Any, store: Proxy, tmp_path: Path
+    bucket: Any, store: Proxy, tmp_path: Path, run: Run
 ) -> None:
     bucket({f"{i}.md": f"Text {i}.".encode() for i in range(4)})
     catalog = in_store(tmp_path / "home")
@@ -129,7 +137,7 @@ def test_a_listing_that_fails_on_its_second_page_deletes_nothing(
 
 @pytest.mark.parametrize("kind", ["503", "cut", "short", "hang"])
 def test_a_body_that_does_not_come_whole_is_unreadable_and_tried_again(
-    kind: str, bucket: Any, store: Proxy, tmp_path: Path
+    kind: str, bucket: Any, store: Proxy, tmp_path: Path, run: Run
 ) -> None:
     bucket({"good.md": b"A good text.", "bad.md": b"The whole text of this document. " * 9})
     catalog = in_store(tmp_path / "home")
@@ -144,7 +152,7 @@ def test_a_body_that_does_not_come_whole_is_unreadable_and_tried_again(
     assert {row["status"] for row in raw(tmp_path / "home")} == {"ok"}
 
 
-def test_a_refused_read_keeps_the_version_before(bucket: Any, store: Proxy, tmp_path: Path) -> None:
+def test_a_refused_read_keeps_the_version_before(bucket: Any, store: Proxy, tmp_path: Path, run: Run) -> None:
     bucket({"a.md": b"The first version of it."})
     catalog = in_store(tmp_path / "home")
     run(catalog)
