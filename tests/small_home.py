@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from chunk_assets import hashing
+from chunk_assets.chunking import embedder_text
 from chunk_assets.embedders import Embedder, ordered
 from chunk_assets.records import CHUNKS, EMBEDDINGS, PAYLOAD_FIELDS
 from chunk_assets.storage.schemas import embeddings_schema, schema
@@ -51,7 +52,10 @@ def chunk_rows(document_id: str, chunks: list[dict[str, Any]], **payload: Any) -
             **chunk,
         }
         at = row["end_char"] + 1
-        rows.append(row | {"metadata": list(row["metadata"].items())})
+        given = embedder_text(row["context"], row["text"])
+        rows.append(
+            row | {"metadata": list(row["metadata"].items()), "input_sha256": hashing.sha256_text(given)}
+        )
     return rows
 
 
@@ -61,7 +65,7 @@ def write_home(
     """Publishes chunks and their vectors: ``{(source, slice): rows}``."""
     for (source, part), unsorted in batches.items():
         rows = sorted(unsorted, key=lambda row: (row["document_id"], row["chunk_index"]))
-        inputs = [f"{row['context']}\n{row['text']}".strip() for row in rows]
+        inputs = [embedder_text(row["context"], row["text"]) for row in rows]
         vectors = [answer.vector for answer in ordered(embedder.embed(inputs, workers=2), len(rows))]
         described = embeddings_schema(embedder.card, model)
         embedded = [
