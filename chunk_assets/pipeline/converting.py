@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 # Faults that may pass without anyone touching the document.
 TRANSIENT = ("timeout", "memory", "crash", "vanished", "unreadable")
 CHARACTERS_AT_ONCE = 1_000_000
+# Starting a worker process takes as long as converting about this much.
+BYTES_A_WORKER = 256_000
 # Says that the embedder's refusals, not the conversion, made a document partial.
 OF_CHUNKS = "chunks embedded"
 
@@ -42,6 +44,7 @@ class Conversions:
     bytes: int = 0
     fresh: list[str] = field(default_factory=list)
     peak_mb: float = 0.0
+    _prints: dict[tuple[str, bool], str] = field(default_factory=dict)
 
     @property
     def origins(self) -> list[int | None]:
@@ -70,7 +73,10 @@ class Conversions:
 
     def fingerprint(self, row: dict[str, Any], status: str) -> str:
         """What a row with this status must have been made by."""
-        return self.context.recipe.convert_fingerprint(row["media_type"], failed=status != OK)
+        key = (row["media_type"], status != OK)
+        if key not in self._prints:
+            self._prints[key] = self.context.recipe.convert_fingerprint(key[0], failed=key[1])
+        return self._prints[key]
 
     def _due(self, row: dict[str, Any]) -> bool:
         before = self.context.state.attempts.get(row["document_id"])
@@ -124,13 +130,13 @@ class Conversions:
         """A new row for each of ``rows``, in order; worker processes do the work."""
         readable = [row for row in rows if row["document_sha256"]]
         limits = self.context.recipe.options.limits
+        total = sum(row["size_bytes"] for row in readable)
         answers = run_all(
             map(self._task, readable),
             workers=self.context.session.workers,
             limits=limits,
-            executor=self.context.session.executor() if readable else None,
+            executor=self.context.session.executor(1 + total // BYTES_A_WORKER) if readable else None,
         )
-        total = sum(row["size_bytes"] for row in readable)
         done = 0
         for row in rows:
             if not row["document_sha256"]:

@@ -159,6 +159,8 @@ def publish(context: BatchContext, outcomes: Sequence[Outcome] = ()) -> PublishR
     }
     manifest = Manifest(files, context.recipe.digest, context.recipe.model_fingerprint)
     empty = not context.documents
+    if empty:  # nobody comes back to a batch that is gone
+        staging.clear(context.layout, context.batch, TABLES)
     if own or manifest != context.manifest:
         publish_files(context.layout, context.batch, {} if empty else own, None if empty else manifest)
     removed = tuple(context.manifest.files) if empty and context.manifest else ()
@@ -186,8 +188,9 @@ def _remember(context: BatchContext, manifest: Manifest) -> None:
         for d in context.documents
     )
     state.listing_digest = "" if stale else context.listing_digest
+    # First: once the state says that all is done, no run would come back to clear up after a kill.
+    staging.clear(context.layout, context.batch, TABLES)
     context.save()
     if not context.documents:
         context.layout.state_file(context.batch).unlink(missing_ok=True)
-    staging.clear(context.layout, context.batch, TABLES)
     context.forget()

@@ -45,15 +45,19 @@ def previous_markdown(path: Path | None) -> list[Previous]:
 
 def previous_chunks(path: Path | None) -> list[Previous]:
     """The documents of a ``chunks`` file with their number of rows."""
+    import numpy as np
+
     names = ("document_id", "document_sha256", "fingerprint")
     rows = read_table(path, names) if path is not None else None
     if path is None or rows is None:
         return []
-    known: dict[str, Known] = {}
-    counts: dict[str, int] = {}
-    for document_id, sha256, fingerprint in zip(*(rows[n].to_pylist() for n in names), strict=True):
-        counts[document_id] = counts.get(document_id, 0) + 1
-        known[document_id] = Known(sha256, fingerprint, rows=counts[document_id])
+    # Rows of a document stand together and agree in these columns: its first row speaks for all.
+    ids = rows["document_id"].combine_chunks().dictionary_encode()
+    places = ids.indices.to_numpy()
+    first, counts = np.unique(places, return_index=True, return_counts=True)[1:]
+    columns = (rows[name].take(first).to_pylist() for name in names)
+    firsts = zip(*columns, counts.tolist(), strict=True)
+    known = {name: Known(sha256, fingerprint, rows=count) for name, sha256, fingerprint, count in firsts}
     return [Previous(path, known)]
 
 

@@ -117,13 +117,19 @@ class Session:
             self.slices[source] = self.listing(source).by_slice()
         return self.slices[source].get(slice_key, ())
 
-    def executor(self) -> Executor:
-        """Where documents are converted: the caller's executor, or the catalog's engine."""
+    def executor(self, worth: int = 0) -> Executor:
+        """Where documents are converted: the caller's executor, or the catalog's engine.
+
+        A pool of this session has at most as many processes as were ever ``worth`` their start (0: all).
+        """
         if self.options.executor is not None:
             return self.options.executor
+        wanted = min(worth, self.workers) or self.workers
         if self.pool is None:
             compute = self.catalog.compute
-            self.pool = engine(compute.engine, compute.address, self.workers)
+            self.pool = engine(compute.engine, compute.address, wanted)
+        elif isinstance(self.pool, WorkerPool):
+            self.pool.workers = max(self.pool.workers, wanted)
         return self.pool
 
     def close(self) -> None:

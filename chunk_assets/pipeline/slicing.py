@@ -12,9 +12,19 @@ from typing import TYPE_CHECKING, Any
 from chunk_assets.hashing import chunk_id, point_id, sha256_text
 from chunk_assets.pipeline.context import BatchContext
 from chunk_assets.pipeline.previous import Previous, previous_chunks
-from chunk_assets.records import CHUNKS, RAW_DOCUMENTS, Chunk, ChunkSpan, DocumentMetadata, Page
-from chunk_assets.storage.rows import chunk_rows, metadata_of, payload
-from chunk_assets.storage.tables import RowStream, read_table
+from chunk_assets.records import (
+    CHUNKS,
+    MARKDOWN_DOCUMENTS,
+    PAYLOAD_FIELDS,
+    RAW_DOCUMENTS,
+    Chunk,
+    ChunkSpan,
+    DocumentMetadata,
+    Page,
+)
+from chunk_assets.storage import staging
+from chunk_assets.storage.rows import chunk_rows, metadata_of
+from chunk_assets.storage.tables import RowStream, documents_alike, of_documents, read_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,6 +40,7 @@ PLAN_COLUMNS = (
     "has_clean_paragraphs",
     "markdown_sha256",
 )
+PAYLOAD_COLUMNS = (*PAYLOAD_FIELDS, "tags", "metadata")
 ROWS_AT_ONCE = 1_024
 NO_TEXT = sha256_text("")
 
@@ -55,11 +66,11 @@ class Slicing:
     worked: list[str] = field(default_factory=list)
 
     @cached_property
-    def wanted(self) -> list[Wanted]:
-        """Every document with text, in order of the ids."""
+    def documents(self) -> list[dict[str, Any]]:
+        """What the plan needs of every document with text, in order of the ids."""
         columns = read_table(self.markdown_file, PLAN_COLUMNS)
         rows = columns.to_pylist() if columns is not None else []
-        return [self._wanted(row) for row in rows if row["markdown_sha256"] != NO_TEXT]
+        return [row for row in rows if row["markdown_sha256"] != NO_TEXT]
 
     def _wanted(self, row: dict[str, Any]) -> Wanted:
         facts = {name: row[name] for name in ("file_type", "has_headings", "has_clean_paragraphs")}
@@ -71,15 +82,25 @@ class Slicing:
 
     @cached_property
     def _raw_rows(self) -> dict[str, dict[str, Any]]:
-        return {row["document_id"]: row for row in self.raw.to_pylist()}
+        """Raw rows of the documents that have to be looked at closely."""
+        names = [row["document_id"] for row in self.documents if not self._untouched(row)]
+        return {row["document_id"]: row for row in of_documents(self.raw, names).to_pylist()}
 
     @cached_property
-    def _payload_before(self) -> dict[str, Any]:
-        """Payloads of the published rows, to see whose metadata changed."""
+    def _same_payload(self) -> set[str]:
+        """Documents whose metadata is as it was published."""
         path = self.context.published_file(RAW_DOCUMENTS)
-        table = read_table(path) if path is not None else None
-        rows = table.to_pylist() if table is not None else []
-        return {row["document_id"]: payload(metadata_of(row)) for row in rows}
+        before = read_table(path, ("document_id", *PAYLOAD_COLUMNS)) if path is not None else None
+        return set() if before is None else documents_alike(self.raw, before, PAYLOAD_COLUMNS)
+
+    @cached_property
+    def _converted_anew(self) -> set[str] | None:
+        """Documents whose markdown row is not the published one; ``None``: it may be any."""
+        manifest, recipe = self.context.manifest, self.context.recipe
+        stage = staging.staged(self.context.layout, MARKDOWN_DOCUMENTS, self.context.batch)
+        if manifest is None or manifest.recipe != recipe.digest or stage is None or stage.fresh is None:
+            return None
+        return set(stage.fresh)
 
     @cached_property
     def previous(self) -> Previous | None:
@@ -87,32 +108,36 @@ class Slicing:
         found = previous_chunks(self.context.published_file(CHUNKS))
         return found[0] if found else None
 
+    def _untouched(self, row: dict[str, Any]) -> bool:
+        """Whether all that chunks are made from is as it was when the published ones were made."""
+        name = row["document_id"]
+        if self._converted_anew is None or name in self._converted_anew:
+            return False
+        known = self.previous.known.get(name) if self.previous else None
+        return known is not None and known.sha256 == row["document_sha256"] and name in self._same_payload
+
     def holds(self, wanted: Wanted) -> bool:
         """Whether the published chunks of a document are those that would be made now."""
         known = self.previous.known.get(wanted.document_id) if self.previous else None
         return (
             known is not None
             and (known.sha256, known.fingerprint) == (wanted.document_sha256, wanted.fingerprint)
-            and self._payload_before.get(wanted.document_id) == payload(wanted.metadata)
+            and wanted.document_id in self._same_payload
         )
 
     def portions(self) -> Iterator[pa.Table]:
         """Rows of ``chunks`` in order of document id and index, a document or more at a time."""
-        held = [self.holds(wanted) for wanted in self.wanted]
-        fresh = [wanted for wanted, hold in zip(self.wanted, held, strict=True) if not hold]
-        carried = (
-            self.previous.stream(w.document_id for w, hold in zip(self.wanted, held, strict=True) if hold)
-            if self.previous
-            else None
-        )
-        made = self._made(fresh)
-        for hold, group in groupby(zip(self.wanted, held, strict=True), key=lambda pair: pair[1]):
-            documents = [wanted for wanted, _ in group]
-            if hold and carried is not None and self.previous is not None:
-                count = sum(self.previous.known[wanted.document_id].rows for wanted in documents)
-                yield from carried.take(count)
+        names = [row["document_id"] for row in self.documents]
+        open_ones = [self._wanted(row) for row in self.documents if not self._untouched(row)]
+        fresh = {wanted.document_id: wanted for wanted in open_ones if not self.holds(wanted)}
+        carried = self.previous.stream(n for n in names if n not in fresh) if self.previous else None
+        made = self._made(list(fresh.values()))
+        for is_fresh, group in groupby(names, key=fresh.__contains__):
+            if not is_fresh and carried is not None and self.previous is not None:
+                known = self.previous.known
+                yield from carried.take(sum(known[name].rows for name in group))
             else:
-                yield from _tables(islice(made, len(documents)))
+                yield from _tables(islice(made, len(list(group))))
 
     def _made(self, fresh: list[Wanted]) -> Iterator[list[Chunk]]:
         stream = RowStream(

@@ -181,7 +181,6 @@ class RowStream:
     @staticmethod
     def _read(path: Path, wanted: list[str] | None, columns: Sequence[str] | None) -> Iterator[pa.Table]:
         import pyarrow as pa
-        import pyarrow.compute as pc
         import pyarrow.parquet as pq
 
         keys = None if wanted is None else pa.array(wanted, pa.string())
@@ -190,7 +189,35 @@ class RowStream:
                 if wanted is not None and not _may_hold(file, group, wanted):
                     continue
                 rows = file.read_row_group(group, columns=None if columns is None else list(columns))
-                yield rows if keys is None else rows.filter(pc.is_in(rows["document_id"], value_set=keys))
+                yield rows if keys is None else _chosen(rows, keys)
+
+
+def of_documents(rows: pa.Table, wanted: Iterable[str]) -> pa.Table:
+    """The rows of some documents, in table order."""
+    import pyarrow as pa
+
+    return _chosen(rows, pa.array(list(wanted), pa.string()))
+
+
+def _chosen(rows: pa.Table, keys: pa.Array) -> pa.Table:
+    import pyarrow.compute as pc
+
+    mask = pc.is_in(rows["document_id"], value_set=keys)
+    # Mostly all are wanted: then nothing needs to be copied.
+    return rows if pc.sum(mask).as_py() == rows.num_rows else rows.filter(mask)
+
+
+def documents_alike(one: pa.Table, other: pa.Table, columns: Iterable[str]) -> set[str]:
+    """Documents that have a row in both tables (one each, in order of ids) with equal ``columns``."""
+    common = set(one["document_id"].to_pylist()) & set(other["document_id"].to_pylist())
+    one, other = (of_documents(table, common).combine_chunks() for table in (one, other))
+    names = one["document_id"].to_pylist()
+    differing: set[str] = set()
+    for column in columns:
+        if not one[column].equals(other[column]):
+            pairs = zip(names, one[column].to_pylist(), other[column].to_pylist(), strict=True)
+            differing.update(name for name, now, before in pairs if now != before)
+    return common - differing
 
 
 def _may_hold(file: pq.ParquetFile, group: int, wanted: list[str]) -> bool:
