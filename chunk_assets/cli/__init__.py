@@ -73,4 +73,4 @@ def main() -> None:
     from chunk_assets.cli.common import ending_well
 
     with ending_well():
-        sys.exit(chunk_assets(standalone_mode=False))
+        sys.exit(chunk_assets(prog_name="chunk-assets", standalone_mode=False))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from chunk_assets.cli.common import SOME_FAILED
+from chunk_assets.cli.common import SOME_FAILED, Output, home_options
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @click.option(
     "--jsonl",
-    "out",
+    "target",
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write here instead of to standard output.",
 )
@@ -44,27 +44,24 @@ if TYPE_CHECKING:
     help="All that a web page says, or its main content without navigation.",
 )
 @click.option("--ocr", is_flag=True, help="Read pages that are pictures (extra: ocr).")
-@click.option("--quiet", "-q", is_flag=True, help="Say nothing but errors.")
-@click.option("--json", "as_json", is_flag=True, help="Print a summary as one JSON object on standard error.")
-def command(
-    files: tuple[Path, ...], out: Path | None, root: Path | None, quiet: bool, as_json: bool, **how: Any
-) -> int:
+@home_options
+def command(files: tuple[Path, ...], target: Path | None, root: Path | None, out: Output, **how: Any) -> int:
     """Convert FILES (folders are walked) to markdown.
 
-    Each JSON line has file, status, reason, markdown, pages, seconds and peak_mb. Exit code 1 when any
-    file has a status other than ok.
+    Each JSON line has file, status, reason, markdown, pages, seconds and peak_mb. With --jsonl, --json
+    prints a summary. Exit code 1 when any file has a status other than ok. Needs no home.
     """
     counts: dict[str, int] = {}
-    target: AbstractContextManager[TextIO] = (
-        out.open("w", encoding="utf-8") if out else nullcontext(sys.stdout)
+    opened: AbstractContextManager[TextIO] = (
+        target.open("w", encoding="utf-8") if target else nullcontext(sys.stdout)
     )
-    with target as stream:
+    with opened as stream:
         for line in convert_files(list(_walk(files)), root, **how):
             counts[line["status"]] = counts.get(line["status"], 0) + 1
             stream.write(json.dumps(line, ensure_ascii=False) + "\n")
-    if as_json:
-        click.echo(json.dumps({"documents": counts}), err=True)
-    elif not quiet:
+    if target:
+        out.result({"documents": counts, "jsonl": str(target)})
+    if not out.as_json and not out.quiet:
         click.echo(", ".join(f"{number} {status}" for status, number in sorted(counts.items())), err=True)
     return SOME_FAILED if set(counts) - {"ok"} else 0
 
@@ -102,7 +99,7 @@ def convert_files(
     answers = convert_all(tasks, workers=workers or os.cpu_count() or 1, limits=limits)
     for path, result in zip(files, answers, strict=True):
         yield {
-            "file": path.resolve().relative_to(root.resolve()).as_posix() if root else path.as_posix(),
+            "file": Path(os.path.relpath(path.resolve(), root.resolve()) if root else path).as_posix(),
             "status": result.converted.status,
             "reason": result.converted.reason,
             "markdown": result.converted.markdown,

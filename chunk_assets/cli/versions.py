@@ -102,4 +102,6 @@ def drop(out: Output, name: str) -> int:
     out.catalog()
     drop_version(out.home, name)
     out.result({"dropped": name})
+    if not out.quiet and not out.as_json:
+        click.echo(f"{name} is gone; the published tables are untouched")
     return 0
