@@ -19,6 +19,9 @@ from chunk_assets.storage.layout import Batch, Layout
 
 FOLDER = "outcomes"
 STOPPED = "run_completed"
+BUDGET = "budget_kept"
+# What kind of incident a verdict is; all others are checks.
+KINDS = {STOPPED: "run", BUDGET: "budget"}
 MENDS = {
     "token_bounds": "lower max_tokens of the policy, or of the source, below the embedder's limit",
     "deletions_within_bounds": "see that the source is mounted; if files are really gone, --allow-deletions",
@@ -26,6 +29,7 @@ MENDS = {
     "hash_stability": "run 'chunk-assets verify', then 'chunk-assets repair'",
     "published_files_intact": "nothing: damaged files were made again; find out who changed them",
     STOPPED: "read the message; run the batch again when its cause is gone",
+    BUDGET: "raise the budget of the run; texts embedded so far are kept and not paid for again",
 }
 
 
@@ -56,15 +60,28 @@ def load_verdicts(layout: Layout, batch: Batch) -> dict[str, Verdict]:
 
 
 def record(
-    layout: Layout, batch: Batch, outcomes: Iterable[Outcome], run_id: str, now: float, stopped: str = ""
+    layout: Layout,
+    batch: Batch,
+    outcomes: Iterable[Outcome],
+    run_id: str,
+    now: float,
+    stopped: str = "",
+    *,
+    over_budget: bool = False,
 ) -> None:
     """Takes the verdicts of a run over those of before; checks that did not run keep theirs.
 
-    ``stopped`` is why the run ended early, which is remembered like a failed check.
+    ``stopped`` is why the run ended early, which is remembered like a failed check; ``over_budget`` tells
+    that it was the budget, which is an incident of its own kind.
     """
     known = load_verdicts(layout, batch)
-    ending = Outcome(STOPPED, "", not stopped, "error", stopped or "the run completed")
-    for outcome in (*outcomes, ending):
+    failed = stopped and (BUDGET if over_budget else STOPPED)
+    endings = [
+        Outcome(name, "", name != failed, "error", stopped if name == failed else "the run completed")
+        for name in (STOPPED, BUDGET)
+        if name != BUDGET or BUDGET in known or over_budget
+    ]
+    for outcome in (*outcomes, *endings):
         known[outcome.name] = _next(known.get(outcome.name), outcome, run_id, now)
     write_atomic(
         outcomes_file(layout, batch), canonical_json({name: asdict(v) for name, v in known.items()}).encode()
@@ -104,7 +121,7 @@ def failing_checks(layout: Layout, link_base: str, severities: tuple[str, ...]) 
                 continue
             asset = f"{batch.source}/{verdict.table}".rstrip("/")
             yield Condition(
-                kind="run" if name == STOPPED else "check",
+                kind=KINDS.get(name, "check"),
                 asset=asset,
                 name=name,
                 batch=str(batch),

@@ -96,7 +96,9 @@ def _asset(catalog: Catalog, name: str, table: str, before: str | None, version:
             if table == EMBEDDINGS and not blocking(outcomes):
                 run.published = publish(batch, _verdicts(tables))
         yield dg.MaterializeResult(
-            metadata=batch_metadata(table, tables.tables[table], report, tables.max_model_tokens),
+            metadata=batch_metadata(
+                table, tables.tables[table], report, tables.max_model_tokens, str(batch.batch)
+            ),
             check_results=check_results(key, outcomes, context.partition_key),
         )
 

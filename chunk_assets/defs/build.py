@@ -4,10 +4,12 @@ import dagster as dg
 
 from chunk_assets.catalog import Catalog
 from chunk_assets.defs.assets import source_assets
-from chunk_assets.defs.jobs import source_jobs
+from chunk_assets.defs.evaluation import evaluation_asset, has_golden_set
+from chunk_assets.defs.jobs import home_jobs, source_jobs
 from chunk_assets.defs.schedules import schedules
 from chunk_assets.defs.sensors import alerts_sensor, arrivals_sensor
 from chunk_assets.defs.session import Collect, options_from, run_resource
+from chunk_assets.defs.summary import summary_asset
 from chunk_assets.defs.upkeep import upkeep_jobs
 from chunk_assets.pipeline import Session
 
@@ -21,11 +23,18 @@ def build_definitions(
     jobs = {name: source_jobs(catalog, name) for name in names}
     ingest = {name: jobs[name][0] for name in names}
     upkeep = upkeep_jobs(catalog)
+    whole = [summary_asset(catalog)]
+    if has_golden_set(catalog):
+        whole.append(evaluation_asset(catalog, recipes))
+    evaluate = home_jobs(whole)
     return dg.Definitions(
-        assets=[asset for name in names for asset in source_assets(catalog, name, recipes)],
-        jobs=[*(job for name in names for job in jobs[name]), *upkeep],
-        sensors=[arrivals_sensor(catalog, list(ingest.values())), alerts_sensor(catalog)],
-        schedules=schedules(catalog, ingest, upkeep),
+        assets=[*(asset for name in names for asset in source_assets(catalog, name, recipes)), *whole],
+        jobs=[*(job for name in names for job in jobs[name]), *evaluate.values(), *upkeep],
+        sensors=[
+            arrivals_sensor(catalog, [*ingest.values(), *evaluate.values()]),
+            alerts_sensor(catalog),
+        ],
+        schedules=schedules(catalog, ingest, upkeep, evaluate.get("evaluate")),
         resources={"run": run_resource(catalog, shared, collect)},
         executor=dg.in_process_executor,
     )

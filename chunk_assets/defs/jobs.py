@@ -1,5 +1,7 @@
 """Jobs named for what people want. Each runs one batch, in one process."""
 
+from collections.abc import Sequence
+
 import dagster as dg
 from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
 
@@ -37,3 +39,23 @@ def source_jobs(catalog: Catalog, name: str) -> list[UnresolvedAssetJobDefinitio
         for job, tables in STAGES_OF_JOB.items()
         if name in catalog.sources
     ]
+
+
+HOME_JOBS = {
+    "pipeline_summary": ("summarize", "Looks over all batches: what fails where since when."),
+    "retrieval_evaluation": ("evaluate", "Measures retrieval of one strategy on the golden questions."),
+}
+
+
+def home_jobs(assets: Sequence[dg.AssetsDefinition]) -> dict[str, UnresolvedAssetJobDefinition]:
+    """The jobs of the assets that belong to the whole home, by their names."""
+    named = [(HOME_JOBS[asset.key.to_user_string()], asset.key) for asset in assets]
+    return {
+        name: dg.define_asset_job(
+            name,
+            selection=dg.AssetSelection.assets(key),
+            description=text,
+            executor_def=dg.in_process_executor,
+        )
+        for (name, text), key in named
+    }

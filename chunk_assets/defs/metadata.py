@@ -22,14 +22,12 @@ def column_schema(schema: pa.Schema) -> dg.MetadataValue:
     return dg.MetadataValue.table_schema(dg.TableSchema(columns=columns))
 
 
-def batch_metadata(table: str, data: pa.Table, report: StageReport, limit: int) -> dict[str, Any]:
+def batch_metadata(table: str, data: pa.Table, report: StageReport, limit: int, batch: str) -> dict[str, Any]:
     """Metadata of one materialization; ``limit`` is the embedder's bound in tokens."""
     metadata: dict[str, Any] = {
         "dagster/row_count": data.num_rows,
         "dagster/column_schema": column_schema(data.schema),
-        "worked": report.worked,
-        "carried over": data.num_rows - report.worked,
-        "removed": report.removed,
+        **_work(table, data, report),
         "seconds": round(report.seconds, 3),
     }
     if report.statuses:
@@ -38,10 +36,22 @@ def batch_metadata(table: str, data: pa.Table, report: StageReport, limit: int) 
         metadata["failed documents"] = failures_table(report)
     if table == CHUNKS and data.num_rows:
         metadata |= _chunk_metadata(data, limit)
+        metadata["all chunks as a page"] = f"chunk-assets report {batch} --open"
     if table == EMBEDDINGS:
         metadata |= {"texts embedded": report.texts, "tokens": report.tokens, "vectors reused": report.reused}
         metadata |= {"texts refused": report.refused}
     return metadata
+
+
+def _work(table: str, data: pa.Table, report: StageReport) -> dict[str, int]:
+    """What was made anew and what was kept; a document that is cut again makes many rows of ``chunks``."""
+    if table == CHUNKS:
+        return {"documents cut": report.worked}
+    return {
+        "worked": report.worked,
+        "carried over": data.num_rows - report.worked,
+        "removed": report.removed,
+    }
 
 
 def counts_table(counts: Mapping[str, int]) -> dg.MetadataValue:
@@ -79,14 +89,16 @@ def _chunk_metadata(data: pa.Table, limit: int) -> dict[str, Any]:
 
 
 def _sample(row: Mapping[str, Any]) -> dg.TableRecord:
+    """Few columns, so that the text has room."""
     text = " ".join(row["text"].split())
+    shown = text if len(text) <= TEXT_CHARACTERS else text[:TEXT_CHARACTERS] + "…"
+    headings = " › ".join(row["heading_path"] or ())
+    about = f"[{headings}] " if headings else ""
     return dg.TableRecord(
         {
             "chunk": row["chunk_id"],
             "tokens": row["model_token_count"],
-            "headings": " › ".join(row["heading_path"] or ()),
-            "ends because": row["split_reason"],
-            "text": text if len(text) <= TEXT_CHARACTERS else text[:TEXT_CHARACTERS] + "…",
+            "text": f"{about}{shown} (ends because: {row['split_reason']})",
         }
     )
 

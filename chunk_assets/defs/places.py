@@ -23,7 +23,8 @@ def batches_of(run: dg.DagsterRun) -> tuple[Batch, ...]:
     if not partition:
         return ()
     job_source = run.tags.get("source")
-    sources = {job_source} if job_source else {key.path[0] for key in run.asset_selection or ()}
+    chains = [key.path for key in run.asset_selection or () if len(key.path) == 2]
+    sources = {job_source} if job_source else {path[0] for path in chains}
     return tuple(Batch(name, partition) for name in sorted(sources))
 
 

@@ -8,12 +8,14 @@ from dagster._core.definitions.unresolved_asset_job_definition import Unresolved
 
 from chunk_assets.catalog import Catalog, Schedule
 from chunk_assets.defs.arrivals import as_written, look, requests
+from chunk_assets.defs.evaluation import strategies
 
 
 def schedules(
     catalog: Catalog,
     ingest: Mapping[str, UnresolvedAssetJobDefinition],
     upkeep: Sequence[dg.JobDefinition],
+    evaluate: UnresolvedAssetJobDefinition | None = None,
 ) -> list[dg.ScheduleDefinition]:
     """Every schedule of a home; all of them are on when the home is loaded for the first time.
 
@@ -27,11 +29,9 @@ def schedules(
         if own:
             found.append(_ingest(catalog, name, job, own, "on_time", catalog.operation.catch_up_batches))
         found.append(_ingest(catalog, name, job, catalog.operation.catch_up, "catch_up", share))
-    times = {
-        "verify": catalog.operation.verify,
-        "prune": catalog.operation.prune,
-        "evaluate": catalog.operation.evaluate,
-    }
+    if evaluate is not None:
+        found.append(_evaluate(catalog, evaluate))
+    times = {"verify": catalog.operation.verify, "prune": catalog.operation.prune}
     return [*found, *(_job(job, times[job.name]) for job in upkeep if job.name in times)]
 
 
@@ -69,3 +69,18 @@ def _job(job: dg.JobDefinition, when: Schedule) -> dg.ScheduleDefinition:
         execution_timezone=when.timezone,
         default_status=dg.DefaultScheduleStatus.RUNNING,
     )
+
+
+def _evaluate(catalog: Catalog, job: UnresolvedAssetJobDefinition) -> dg.ScheduleDefinition:
+    @dg.schedule(
+        name="evaluate_on_time",
+        cron_schedule=catalog.operation.evaluate.cron,
+        execution_timezone=catalog.operation.evaluate.timezone,
+        target=job,
+        default_status=dg.DefaultScheduleStatus.RUNNING,
+        description="Measures retrieval of every strategy on the golden questions.",
+    )
+    def _schedule(_context: dg.ScheduleEvaluationContext) -> list[dg.RunRequest]:
+        return [dg.RunRequest(partition_key=name) for name in strategies(as_written(catalog))]
+
+    return _schedule

@@ -12,8 +12,10 @@ from chunk_assets.alerts import Ledger, ledger_file, send_due, targets_from
 from chunk_assets.alerts.outcomes import failing_checks
 from chunk_assets.catalog import Catalog
 from chunk_assets.defs.arrivals import as_written, look, requests
+from chunk_assets.defs.evaluation import evaluations_due, has_golden_set
 from chunk_assets.defs.incidents import failed_instigators, failed_runs
 from chunk_assets.defs.pruning import end_dead_runs
+from chunk_assets.defs.summary import Summaries
 from chunk_assets.defs.waiting import late_batches, missing_sources, remember
 from chunk_assets.storage.layout import Layout
 
@@ -40,6 +42,8 @@ def arrivals_sensor(catalog: Catalog, jobs: Sequence[UnresolvedAssetJobDefinitio
         for name, what in found.problems.items():
             context.log.error("source %s can't be listed: %s", name, what)
         asked = requests(now, context.instance, found, now.operation.sensor_batches, "arrivals")
+        if has_golden_set(now):
+            asked += evaluations_due(now, context.instance)
         if asked:
             return dg.SensorResult(run_requests=asked)
         if found.problems:
@@ -58,6 +62,7 @@ def alerts_sensor(catalog: Catalog) -> dg.SensorDefinition:
     """Tells the targets of the environment what began to be wrong, and what is over."""
     layout = Layout(Path(catalog.home))
     settings = catalog.alerts
+    summaries = Summaries(catalog)
 
     @dg.sensor(
         name="alerts",
@@ -67,6 +72,7 @@ def alerts_sensor(catalog: Catalog) -> dg.SensorDefinition:
         description="One alert for each incident, one notice when it is over; deliveries are written down.",
     )
     def _alerts(context: dg.SensorEvaluationContext) -> dg.SkipReason:
+        summaries.report(context.instance, catalog)
         ledger = Ledger.load(ledger_file(catalog.home))
         ledger.see(
             [

@@ -9,7 +9,7 @@ import dagster as dg
 
 from chunk_assets.alerts.outcomes import record
 from chunk_assets.catalog import Catalog
-from chunk_assets.errors import StopRun
+from chunk_assets.errors import BudgetReached, StopRun
 from chunk_assets.pipeline import BatchContext, PublishReport, RunOptions, Session, StageReport
 from chunk_assets.records import Outcome
 
@@ -48,8 +48,10 @@ class BatchRun:
     def remember(self, run_id: str) -> None:
         """Writes down the verdicts of this run, for the operator and the alerts."""
         stopped = str(self.stopped or "")
+        over_budget = isinstance(self.stopped, BudgetReached)
         for context in self.opened.values():
-            record(context.layout, context.batch, self.outcomes, run_id, time.time(), stopped)
+            place = (context.layout, context.batch)
+            record(*place, self.outcomes, run_id, time.time(), stopped, over_budget=over_budget)
 
     @contextmanager
     def failing_for_good(self) -> Iterator[None]:

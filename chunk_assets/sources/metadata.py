@@ -51,13 +51,15 @@ class Describer:
         """Reads every ``metadata.csv`` of the listing; a broken one is remembered for its documents."""
         tables, broken, sidecars = {}, {}, {}
         for entry in entries:
-            path = PurePosixPath(entry.relative_path)
-            if path.name == METADATA_FILE:
+            # Every file of a source passes here at every tick: no path objects but where they are needed.
+            name = entry.relative_path.rpartition("/")[2]
+            if name == METADATA_FILE:
+                path = PurePosixPath(entry.relative_path)
                 try:
                     tables[_folder(path)] = read_table(read(entry))
                 except (ValueError, DocumentFailure) as error:
                     broken[_folder(path)] = f"{entry.relative_path}: {error}"
-            elif path.name.endswith(SIDECAR_SUFFIX):
+            elif name.endswith(SIDECAR_SUFFIX):
                 sidecars[entry.relative_path.removesuffix(SIDECAR_SUFFIX)] = entry
         patterns = tuple(map(re.compile, source.path_patterns))
         return cls(source, patterns, tables, sidecars, broken, read)
@@ -84,13 +86,12 @@ class Describer:
 
     def _from_tables(self, entry: Entry) -> Iterable[Mapping[str, str]]:
         """Rows of the tables in the file's folder and above it, the nearest last."""
-        path = PurePosixPath(entry.relative_path)
-        for folder in reversed(path.parents):
-            key = _folder(folder / "x")
+        parts = [part for part in entry.relative_path.split("/") if part not in {"", "."}]
+        for depth in range(len(parts) if self.tables or self.broken else 0):
+            key = "/".join(parts[:depth])
             if key in self.broken:
                 raise ValueError(self.broken[key])
-            inside = path.relative_to(folder).as_posix()
-            yield self.tables.get(key, {}).get(inside, {})
+            yield self.tables.get(key, {}).get("/".join(parts[depth:]), {})
 
     def _from_sidecar(self, entry: Entry) -> Mapping[str, str]:
         sidecar = self.sidecars.get(entry.relative_path)
@@ -117,6 +118,8 @@ def _folder(path: PurePosixPath) -> str:
 
 
 def _tags(text: str) -> set[str]:
+    if not text:
+        return set()
     return {tag.strip() for tag in re.split(r"[;,]", text) if tag.strip()}
 
 

@@ -10,10 +10,10 @@ import pytest
 
 from chunk_assets.alerts import Ledger
 from chunk_assets.catalog import load_catalog
-from chunk_assets.defs.places import BATCH_TAG
 from chunk_assets.defs.build import build_definitions
 from chunk_assets.defs.home import open_instance
 from chunk_assets.defs.jobs import job_name
+from chunk_assets.defs.places import BATCH_TAG
 from chunk_assets.defs.pruning import prune_runs, reap_runs
 from chunk_assets.records import TABLES
 from tests.alerts.receiver import receiving
