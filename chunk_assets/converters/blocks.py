@@ -108,8 +108,10 @@ class Inline:
 
         ``starts``: its lines start lines of the markdown, where some characters need an escape.
         """
-        plain = collapse_spaces("".join(self._pieces)).strip(" ")
+        plain = "".join(self._pieces).strip(" ")
         if _PLAIN.fullmatch(plain):
+            while "  " in plain:
+                plain = plain.replace("  ", " ")
             return plain
         lines = [line.strip() for line in self._raw().split("\n")]
         text = "\n".join(line for line in lines if line)

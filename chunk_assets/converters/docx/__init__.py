@@ -7,6 +7,7 @@ Macros are never looked at, linked files never fetched, comments counted but lef
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 from chunk_assets.converters.archive import parse_xml
@@ -16,6 +17,7 @@ from chunk_assets.converters.docx.body import read_blocks, rest_of_notes
 from chunk_assets.converters.docx.fields import Fields
 from chunk_assets.converters.docx.flat import flat_blocks
 from chunk_assets.converters.docx.numbering import Numbering
+from chunk_assets.converters.docx.pruning import pruned
 from chunk_assets.converters.docx.state import Note, State
 from chunk_assets.converters.docx.styles import Styles
 from chunk_assets.converters.ooxml import (
@@ -96,7 +98,7 @@ def _state(package: Package, relationships: Mapping[str, Relationship]) -> State
 def _read(package: Package, name: str, state: State) -> list[Block]:
     """The blocks of the main part; its bare text when it is nested too deeply for a tree."""
     try:
-        return _blocks_of(_body(package.xml(name)), state)
+        return _blocks_of(_body(_main_part(package, name)), state)
     except DocumentFailure as failure:
         if failure.status != "broken":
             raise
@@ -108,8 +110,13 @@ def _read(package: Package, name: str, state: State) -> list[Block]:
     return flat_blocks(package.read(name) or b"")
 
 
+def _main_part(package: Package, name: str) -> etree._Element | None:
+    data = package.read(name)
+    return parse_xml(pruned(transitional(data)), what=name) if data and data.strip() else None
+
+
 def _blocks_of(body: etree._Element, state: State) -> list[Block]:
-    state.sections = _section_kinds(body)
+    state.find_sections = partial(_section_kinds, body)
     return [*read_blocks(body, state), *rest_of_notes(state)]
 
 

@@ -54,7 +54,8 @@ class State:
     held_notes: list[Block] = field(default_factory=list)
     depth: int = 0
     fault: str = ""
-    sections: Sequence[str] = ()
+    find_sections: Callable[[], Sequence[str]] = tuple
+    sections: Sequence[str] | None = None
     section: int = 0
     new_page: bool = False
 
@@ -92,6 +93,8 @@ class State:
             self.new_page = False
             self.page_break(inline)
         if self.paging and "w:sectPr" in properties:
+            if self.sections is None:
+                self.sections = self.find_sections()
             self.section += 1
             kind = self.sections[self.section] if self.section < len(self.sections) else "continuous"
             self.new_page = kind != "continuous"
