@@ -285,3 +285,18 @@ def test_a_document_of_pictures_needs_recognition():
     with pytest.raises(DocumentFailure) as caught:
         convert(paragraph(runs=picture), links=LINKS)
     assert caught.value.status == "needs_ocr"
+
+
+def test_a_large_document_reads_like_a_small_one_whatever_its_looks():
+    looks = '<w:b/><w:sz w:val="22"/><w:rFonts w:ascii="Symbol"/><w:color w:val="FF0000"/><w:rtl w:val="0"/>'
+    tabs = '<w:tabs><w:tab w:val="left" w:pos="720"/></w:tabs><w:ind w:left="720"/><w:rPr><w:b/></w:rPr>'
+    one = paragraph(runs=run("a") + run("&lt;w:b/&gt; text", "<w:i/>"), properties=tabs)
+    one += paragraph(runs=f"<w:r><w:rPr>{looks}</w:rPr><w:t>b</w:t><w:tab/><w:t>c</w:t></w:r>")
+    small = markdown(one)
+    assert small == "a\\<w:b/> text\n\nβ χ"
+    assert markdown(one * 300) == "\n\n".join([small] * 300)
+
+
+def test_a_large_document_with_raw_text_keeps_what_looks_like_tags():
+    one = paragraph(runs="<w:r><w:t><![CDATA[Write <w:b/> for bold.]]></w:t></w:r>")
+    assert markdown(one * 1_500).startswith("Write \\<w:b/> for bold.\n")

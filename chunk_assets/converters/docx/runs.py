@@ -113,7 +113,12 @@ def _wrap_link(inline: Inline, mark: tuple[int, int], target: str) -> None:
 
 
 def _run(element: etree._Element, inline: Inline, state: State) -> None:
-    properties = children(leading(element, "w:rPr"), _RUN_PROPERTIES)
+    first = leading(element, "w:rPr")
+    properties = {} if first is None else children(first, _RUN_PROPERTIES)
+    if not properties:
+        for part in element:
+            _run_child(part, inline, state, None)
+        return
     fonts = properties.get("w:rFonts")
     style = properties.get("w:rStyle")
     look = _PLAIN if style is None else state.styles.character(attribute(style, "val") or "")
@@ -153,8 +158,9 @@ def _shift(inline: Inline, mark: tuple[int, int], shift: Callable[[str], str]) -
 def _run_child(part: etree._Element, inline: Inline, state: State, fonts: etree._Element | None) -> None:
     name = SHORT[part.tag]
     if name == "w:t":
-        if state.fields.visible and part.text:
-            inline.text(_in_font(part.text, fonts, state))
+        text = part.text
+        if text and state.fields.visible:
+            inline.text(_in_font(text, fonts, state))
         return
     handler = _RUN.get(name)
     if handler is not None:
@@ -164,9 +170,13 @@ def _run_child(part: etree._Element, inline: Inline, state: State, fonts: etree.
 def _in_font(text: str, fonts: etree._Element | None, state: State) -> str:
     """Characters of symbol fonts as the signs that they show; keeps whether the font is monospaced."""
     name = "" if fonts is None else attribute(fonts, "ascii") or ""
+    if not name:
+        if not text.isspace():
+            state.fonts.add(False)
+        return text
     if text.strip():
-        state.fonts.add(bool(name) and _MONOSPACED.search(name) is not None)
-    return translate(text, name) if name else text
+        state.fonts.add(_MONOSPACED.search(name) is not None)
+    return translate(text, name)
 
 
 def _literal(text: str) -> Callable[[Any, Inline, State], None]:

@@ -101,6 +101,8 @@ class State:
 
     def end_paragraph(self, inline: Inline) -> None:
         """Forgets an author's break once there is text after it."""
+        if self.explicit_break is None:
+            return
         if self.explicit_break is inline:
             if inline.mark() != self.break_mark:
                 self.explicit_break = None
