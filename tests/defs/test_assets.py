@@ -102,7 +102,7 @@ def test_a_run_materializes_checks_and_publishes_one_batch(home: Path, instance:
         assert metadata["dagster/column_schema"].value.columns
     chunks = instance.fetch_materializations(dg.AssetKey(["filings", "chunks"]), limit=1).records[0]
     shown = chunks.asset_materialization.metadata
-    assert shown["token histogram"].value.startswith("![tokens](data:image/png;base64,")
+    assert shown["token histogram"].value.startswith("![tokens](data:image/svg+xml;base64,")
     assert shown["sample chunks"].records[0].data["chunk"].endswith("_chunk_0000")
     checks = result.get_asset_check_evaluations()
     assert {check.check_name for check in checks} >= {"token_bounds", "documents_accounted_for"}

@@ -77,9 +77,17 @@ class Ui:
 
 
 def write_documents(home: Path) -> None:
-    """Three batches of notes, and one lease that its policy cuts too long."""
+    """Three batches of notes with sections of all lengths, and one lease that its policy cuts too long."""
     for number, topic in enumerate(TOPICS):
-        (home / "notes" / f"{topic}.md").write_text(note(topic, 8 + 5 * number))
+        sections = (
+            f"## Part {part}\n\n"
+            + " ".join(
+                f"Step {step} of our work on {topic} is written down, and the person on duty signs it."
+                for step in range(1, 2 + (part * part + 5 * number) % 23)
+            )
+            for part in range(1, 13 + 4 * number)
+        )
+        (home / "notes" / f"{topic}.md").write_text(f"# Notes on {topic}\n\n" + "\n\n".join(sections) + "\n")
     (home / "leases/warehouse.md").write_text(note("leases", 60))
 
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
 
 from chunk_assets.records import TABLES
+from tests.doors.conftest import call, digests
 from tests.ui.conftest import LOCATION, ask, write_documents
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from playwright.sync_api import Locator, Page
 
     from tests.ui.conftest import Ui
@@ -113,7 +117,7 @@ def test_the_metadata_shows_the_histogram_of_chunk_sizes(materialized: Ui) -> No
     visible(page, "token histogram").wait_for()
     materialized.picture("batch")
     page.get_by_text("[Show Markdown]").first.click()
-    picture = page.get_by_role("dialog").locator("img[src^='data:image/png']")
+    picture = page.get_by_role("dialog").locator("img[src^='data:image/svg+xml']")
     picture.wait_for()
     assert picture.evaluate("image => image.complete && image.naturalWidth > 100")
     materialized.picture("histogram")
@@ -143,3 +147,23 @@ def test_a_backfill_from_the_asset_page_finishes_with_a_status_for_each_partitio
     for key in ("bucket-0", "bucket-1", "bucket-2"):
         visible(page, key).wait_for()
     materialized.picture("partitions")
+
+
+def test_the_summary_shows_what_fails_in_the_whole_home(materialized: Ui) -> None:
+    page = materialized.open("/assets/pipeline_summary?view=checks&checkDetail=every_check_passes")
+    page.get_by_text("token_bounds on leases/bucket-0").locator("visible=true").first.wait_for()
+    page = materialized.open("/assets/pipeline_summary")
+    page.get_by_text("what is wrong").locator("visible=true").first.wait_for()
+    materialized.picture("summary")
+
+
+def test_a_backfill_from_a_shell_gives_the_tables_of_the_one_from_the_ui(
+    materialized: Ui, tmp_path: Path
+) -> None:
+    for name in ("notes", "leases"):
+        shutil.copytree(materialized.home / name, tmp_path / name)
+    shutil.copy(materialized.home / "sources.yaml", tmp_path)
+    done = call("backfill", "--source", "notes", "--only", "missing", "--home", str(tmp_path), "--json")
+    assert done.code == 0, done.err
+    assert len(done.json["batches"]) == 3
+    assert digests(tmp_path) == digests(materialized.home)
