@@ -101,8 +101,34 @@ def _dask(address: str) -> Cluster:
         slots = sum(client.nthreads().values())
     except (OSError, ValueError) as error:
         raise ClusterLost(f"no Dask scheduler answers at {address}: {error}") from error
-    inner = client.get_executor(retries=RETRIES, pure=False)
-    return Cluster(f"the Dask cluster at {address}", inner.submit, max(1, slots), client.close)
+
+    def submit(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Future[Any]:
+        answer: Future[Any] = Future()
+        there = client.submit(partial(fn, **kwargs) if kwargs else fn, *args, pure=False, retries=RETRIES)
+        answer.add_done_callback(lambda done: there.cancel() if done.cancelled() else None)
+        there.add_done_callback(partial(_fetch, answer))
+        return answer
+
+    return Cluster(f"the Dask cluster at {address}", submit, max(1, slots), client.close)
+
+
+def _fetch(answer: Future[Any], there: Any) -> None:
+    """Hands on what became of a Dask future, also when it can't be told.
+
+    Dask's own executor leaves its future open for ever when the scheduler is lost between a task's end and
+    the fetching of its result.
+    """
+    if not answer.set_running_or_notify_cancel():
+        return
+    try:
+        if there.status == "error":
+            answer.set_exception(there.exception())
+        elif there.status == "finished":
+            answer.set_result(there.result())
+        else:
+            answer.set_exception(CancelledError(there.status))
+    except Exception as error:  # noqa: BLE001 - the task has ended, so this is the transport's
+        answer.set_exception(CancelledError(str(error)))
 
 
 def _ray(address: str) -> Cluster:
