@@ -51,3 +51,12 @@ def checks_of(table: str) -> tuple[Check, ...]:
 def run_checks(table: str, batch: BatchTables) -> list[Outcome]:
     """The verdict of every check of ``table`` on one batch."""
     return [check.run(batch) for check in checks_of(table)]
+
+
+def columns_read(table: str) -> dict[str, tuple[str, ...]]:
+    """All columns, by table, that the checks of ``table`` look at."""
+    found: dict[str, dict[str, None]] = {}
+    for check in checks_of(table):
+        for name, columns in check.reads.items():
+            found.setdefault(name, {}).update(dict.fromkeys(columns))
+    return {name: tuple(columns) for name, columns in found.items()}

@@ -19,6 +19,7 @@ WARN = "warn"
 class BatchTables:
     """All that a check may read: the four tables of one batch, and the previous published ones.
 
+    ``recount`` bounds how many embedder inputs are counted again (``None``: all of them).
     ``rechunk`` re-derives the spans of one document from its markdown row and metadata, and
     ``reread`` the SHA-256 of its source bytes now (``None`` when it is gone): for hash stability.
     """
@@ -33,17 +34,22 @@ class BatchTables:
     rechunk: Callable[[str], list[ChunkSpan]] | None = None
     reread: Callable[[str], str | None] | None = None
     count_model_tokens: Callable[[list[str]], list[int]] | None = None
+    recount: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One promise about one table. ``run`` never raises for bad data: it says what is wrong."""
+    """One promise about one table. ``run`` never raises for bad data: it says what is wrong.
+
+    ``reads`` names the columns it looks at, of its own table and others: nothing else need be loaded.
+    """
 
     name: str
     table: str
     severity: str
     promise: str
     run: Callable[[BatchTables], Outcome]
+    reads: Mapping[str, tuple[str, ...]]
 
 
 def verdict(

@@ -37,4 +37,5 @@ CHECK = Check(
     ERROR,
     "Every listed document has a row; one that can't be used says why.",
     run,
+    {RAW_DOCUMENTS: ("document_id", "status", "reason")},
 )

@@ -37,4 +37,5 @@ CHECK = Check(
     WARN,
     "Every document was converted whole; the ones that were not are named with the reason.",
     run,
+    {MARKDOWN_DOCUMENTS: ("document_id", "status", "reason")},
 )

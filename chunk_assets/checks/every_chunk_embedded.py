@@ -6,6 +6,8 @@ from chunk_assets.checks.base import ERROR, BatchTables, Check, verdict
 from chunk_assets.checks.columns import count, examples, rows
 from chunk_assets.records import CHUNKS, EMBEDDINGS, MARKDOWN_DOCUMENTS, Outcome
 
+COLUMNS = ("chunk_id", "chunk_sha256", "document_id")
+
 
 def run(batch: BatchTables) -> Outcome:
     """Chunks without a vector, vectors without a chunk, vectors of another text.
@@ -13,10 +15,8 @@ def run(batch: BatchTables) -> Outcome:
     Chunks whose text the embedder refused are recorded on their document (status ``partial``) and do
     not fail this check: they are counted here and reported by ``documents_readable``.
     """
-    chunks = {
-        row[0]: row[1:] for row in rows(batch.tables.get(CHUNKS), "chunk_id", "chunk_sha256", "document_id")
-    }
-    vectors = list(rows(batch.tables.get(EMBEDDINGS), "chunk_id", "chunk_sha256", "document_id"))
+    chunks = {row[0]: row[1:] for row in rows(batch.tables.get(CHUNKS), *COLUMNS)}
+    vectors = list(rows(batch.tables.get(EMBEDDINGS), *COLUMNS))
     found = {row[0]: row[1:] for row in vectors}
     partial = {
         name
@@ -54,4 +54,9 @@ CHECK = Check(
     ERROR,
     "Each chunk has exactly one vector, of its own text, and there are no orphans.",
     run,
+    {
+        CHUNKS: COLUMNS,
+        EMBEDDINGS: COLUMNS,
+        MARKDOWN_DOCUMENTS: ("document_id", "status"),
+    },
 )

@@ -37,4 +37,5 @@ CHECK = Check(
     ERROR,
     "Each raw document has exactly one markdown row, made from the same bytes.",
     run,
+    dict.fromkeys((RAW_DOCUMENTS, MARKDOWN_DOCUMENTS), ("document_id", "document_sha256")),
 )

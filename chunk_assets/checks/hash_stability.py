@@ -9,7 +9,8 @@ from chunk_assets.checks.columns import by_document, count, examples
 from chunk_assets.hashing import sha256_text
 from chunk_assets.records import CHUNKS, Outcome
 
-# Documents of a batch that are chunked again; the ones with the lowest hash, so the same on every run.
+# Documents that are chunked again: one in twenty, at least one and at most these; the ones with the
+# lowest hash, so the same on every run.
 SAMPLE = 5
 COLUMNS = ("document_sha256", "fingerprint", "chunk_id", "chunk_sha256", "text", "start_char", "end_char")
 
@@ -25,7 +26,7 @@ def run(batch: BatchTables) -> Outcome:
         for name in compared
         if [row[2:4] for row in now[name]] != [row[2:4] for row in before[name]]
     ]
-    sample = sorted(now, key=sha256_text)[:SAMPLE] if batch.rechunk else []
+    sample = sorted(now, key=sha256_text)[: min(SAMPLE, 1 + len(now) // 20)] if batch.rechunk else []
     faults += [fault for name in sample for fault in _again(batch, name, now[name])]
     return verdict(
         CHECK,
@@ -63,4 +64,5 @@ CHECK = Check(
     ERROR,
     "Hashes are those of the texts; chunking again, now or against the last version, gives the same.",
     run,
+    {CHUNKS: ("document_id", *COLUMNS)},
 )

@@ -7,13 +7,13 @@ from chunk_assets.checks.columns import by_document, count, examples
 from chunk_assets.hashing import chunk_id, point_id
 from chunk_assets.records import CHUNKS, Outcome
 
+COLUMNS = ("chunk_index", "chunk_id", "point_id", "start_char", "page_start")
+
 
 def run(batch: BatchTables) -> Outcome:
     """Ids that are not what their document and position make them, and starts that do not rise."""
     faults, total = [], 0
-    for document_id, chunks in by_document(
-        batch.tables.get(CHUNKS), "chunk_index", "chunk_id", "point_id", "start_char", "page_start"
-    ).items():
+    for document_id, chunks in by_document(batch.tables.get(CHUNKS), *COLUMNS).items():
         total += len(chunks)
         before = -1
         for expected, (index, name, point, start, page) in enumerate(chunks):
@@ -39,4 +39,5 @@ CHECK = Check(
     ERROR,
     "Chunk ids run from 0 without gaps in reading order; point ids belong to them.",
     run,
+    {CHUNKS: ("document_id", *COLUMNS)},
 )

@@ -46,4 +46,5 @@ CHECK = Check(
     ERROR,
     "Every character of a paged document belongs to exactly one page.",
     run,
+    {MARKDOWN_DOCUMENTS: ("document_id", "markdown", "pages")},
 )

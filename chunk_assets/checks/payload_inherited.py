@@ -49,4 +49,5 @@ CHECK = Check(
     ERROR,
     "Each chunk carries the payload, tags and metadata of its document.",
     run,
+    {RAW_DOCUMENTS: ("document_id", *FIELDS), CHUNKS: ("document_id", "chunk_id", "page_start", *FIELDS)},
 )

@@ -9,11 +9,12 @@ from chunk_assets.checks.columns import by_document, count, examples, rows
 from chunk_assets.records import CHUNKS, MARKDOWN_DOCUMENTS, Outcome
 
 NON_BLANK = re.compile(r"\S")
+COLUMNS = ("start_char", "end_char", "text", "page_start")
 
 
 def run(batch: BatchTables) -> Outcome:
     """Slices that differ from the text, and text between chunks that is not blank."""
-    chunks = by_document(batch.tables.get(CHUNKS), "start_char", "end_char", "text", "page_start")
+    chunks = by_document(batch.tables.get(CHUNKS), *COLUMNS)
     faults, characters = [], 0
     for document_id, markdown in rows(batch.tables.get(MARKDOWN_DOCUMENTS), "document_id", "markdown"):
         characters += len(markdown or "")
@@ -52,4 +53,5 @@ CHECK = Check(
     ERROR,
     "Every non-blank character of the markdown is in a chunk, and chunk texts are exact slices.",
     run,
+    {MARKDOWN_DOCUMENTS: ("document_id", "markdown"), CHUNKS: ("document_id", *COLUMNS)},
 )

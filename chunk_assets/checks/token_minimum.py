@@ -35,4 +35,5 @@ CHECK = Check(
     WARN,
     "No chunk of a longer document is under the source's min_tokens.",
     run,
+    {CHUNKS: ("document_id", "page_start", "chunk_id", "token_count")},
 )

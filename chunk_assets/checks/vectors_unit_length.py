@@ -43,4 +43,5 @@ CHECK = Check(
     ERROR,
     "All vectors are finite and of unit length.",
     run,
+    {EMBEDDINGS: ("document_id", "chunk_id", "vector")},
 )

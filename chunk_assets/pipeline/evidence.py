@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from chunk_assets.checks import columns_read
 from chunk_assets.checks.base import WARN, BatchTables
 from chunk_assets.errors import DocumentFailure
 from chunk_assets.hashing import sha256_bytes
@@ -16,12 +17,27 @@ from chunk_assets.records import MARKDOWN_DOCUMENTS, RAW_DOCUMENTS, TABLES, Chun
 from chunk_assets.sources import read_bytes
 from chunk_assets.storage import staging
 from chunk_assets.storage.rows import metadata_of
-from chunk_assets.storage.tables import RowStream, read_table
+from chunk_assets.storage.tables import RowStream, of_documents, read_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 INTACT = "published_files_intact"
+# Embedder inputs of a batch whose tokens a run counts once more.
+RECOUNTED = 512
+
+
+def stage_tables(context: BatchContext, table: str) -> BatchTables:
+    """``batch_tables`` for the checks of a table that was just staged, with no more than they look at.
+
+    Only documents with rows of this run (all, for ``raw_documents``), only columns that these checks
+    read, and a bounded number of texts whose tokens are counted again: ``verify`` counts all.
+    """
+    found = batch_tables(context, fresh_only=table != RAW_DOCUMENTS)
+    for tables in (found.tables, found.previous):
+        if isinstance(tables, _Lazy):
+            tables.columns = columns_read(table)
+    return replace(found, recount=RECOUNTED)
 
 
 def batch_tables(context: BatchContext, *, published: bool = False, fresh_only: bool = False) -> BatchTables:
@@ -58,6 +74,8 @@ class _Lazy(Mapping[str, "pa.Table"]):
     names: tuple[str, ...]
     published: bool = False
     only: set[str] | None = None
+    # Columns to load by table; every column of a table that is not in it.
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     loaded: dict[str, pa.Table] = field(default_factory=dict)
 
     def __getitem__(self, table: str) -> pa.Table:
@@ -74,11 +92,14 @@ class _Lazy(Mapping[str, "pa.Table"]):
         stage = staging.staged(self.context.layout, table, self.context.batch)
         if stage is not None and not self.published:
             path = staging.path_of(self.context.layout, table, self.context.batch, stage)
+        columns = self.columns.get(table)
         if self.only is None:
-            rows = read_table(path)
-            return rows if rows is not None else staged_rows(self.context, table)
-        portions = list(RowStream(path, self.only).all())
-        return pa.concat_tables(portions) if portions else staged_rows(self.context, table).slice(0, 0)
+            rows = read_table(path, columns)
+            return rows if rows is not None else staged_rows(self.context, table, columns)
+        portions = list(RowStream(path, self.only, columns).all())
+        if portions:
+            return pa.concat_tables(portions)
+        return staged_rows(self.context, table, columns).slice(0, 0)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)
@@ -94,9 +115,7 @@ def same_recipe(context: BatchContext) -> bool:
 
 def rechunk(context: BatchContext, tables: _Lazy, document_id: str) -> list[ChunkSpan]:
     """Chunks one document again from its rows, by the recipe of now."""
-    raw_rows = tables[RAW_DOCUMENTS]
-    place = raw_rows["document_id"].to_pylist().index(document_id)
-    raw = raw_rows.slice(place, 1).to_pylist()[0]
+    (raw,) = of_documents(tables[RAW_DOCUMENTS], [document_id]).to_pylist()
     stage = staging.staged(context.layout, MARKDOWN_DOCUMENTS, context.batch)
     path = context.layout.table_file(MARKDOWN_DOCUMENTS, context.batch)
     if stage is not None and not tables.published:

@@ -9,7 +9,7 @@ from chunk_assets.checks import run_checks
 from chunk_assets.errors import BudgetReached, LockHeld, MassDeletion, SourceUnavailable, StopRun
 from chunk_assets.pipeline.context import BatchContext
 from chunk_assets.pipeline.core import publish, stage_chunks, stage_embeddings, stage_markdown, stage_raw
-from chunk_assets.pipeline.evidence import batch_tables, published_intact
+from chunk_assets.pipeline.evidence import published_intact, stage_tables
 from chunk_assets.pipeline.guard import failed_guard
 from chunk_assets.pipeline.pruning import prune_when_worth_it
 from chunk_assets.pipeline.reports import BatchReport, RunReport, StageReport
@@ -65,7 +65,7 @@ def _work(context: BatchContext) -> BatchReport:
     stages: list[StageReport] = []
     for table, run in STAGES.items():
         stages.append(run(context))
-        verdicts = run_checks(table, batch_tables(context, fresh_only=table != RAW_DOCUMENTS))
+        verdicts = run_checks(table, stage_tables(context, table))
         outcomes += verdicts
         if error := _blocked(context, verdicts):
             return BatchReport(context.batch, tuple(stages), tuple(outcomes), error=error)

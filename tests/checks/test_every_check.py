@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from chunk_assets.catalog import load_catalog
-from chunk_assets.checks import CHECKS, checks_of, run_checks
+from chunk_assets.checks import CHECKS, checks_of, columns_read, run_checks
 from chunk_assets.checks.base import ERROR, WARN, BatchTables
 from chunk_assets.errors import ConfigurationError
 from chunk_assets.pipeline import Session, batch_tables, run_batch
@@ -150,6 +150,32 @@ def test_every_check_has_a_damage_that_it_finds() -> None:
 @pytest.mark.parametrize("name", CHECKS)
 def test_a_check_of_an_empty_batch_passes(name: str) -> None:
     assert CHECKS[name].run(BatchTables("s", "b", {})).passed
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_a_check_needs_only_the_columns_that_it_names(good: BatchTables, name: str) -> None:
+    reads = CHECKS[name].reads
+    named = {table: good.tables[table].select(columns) for table, columns in reads.items()}
+    assert CHECKS[name].run(replace(good, tables=named)) == CHECKS[name].run(good)
+    shelf = columns_read(CHECKS[name].table)
+    assert all(set(columns) <= set(shelf[table]) for table, columns in reads.items())
+
+
+def test_a_bounded_recount_counts_the_longest_texts_and_says_how_many(good: BatchTables) -> None:
+    counted: list[str] = []
+
+    def count(texts: list[str]) -> list[int]:
+        assert good.count_model_tokens is not None
+        counted.extend(texts)
+        return good.count_model_tokens(texts)
+
+    outcome = CHECKS["token_bounds"].run(replace(good, recount=4, count_model_tokens=count))
+    chunks = good.tables[CHUNKS]
+    longest = max(map(len, chunks["text"].to_pylist()))
+    assert outcome.passed
+    assert outcome.counts["counted_again"] == len(counted) <= 4 < chunks.num_rows
+    assert max(map(len, counted)) >= longest
+    assert "counted again" in outcome.summary
 
 
 def test_checks_belong_to_tables_and_severities() -> None:
