@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # 500 by hand, as in: CHUNK_ASSETS_EVENTS=500 pytest tests/e2e/test_week.py
-EVENTS = int(os.environ.get("CHUNK_ASSETS_EVENTS", "40"))
+EVENTS = int(os.environ.get("CHUNK_ASSETS_EVENTS", "24"))
 EVENTS_A_TICK = 8
 CATALOG = """\
 embedder: {name: hash}
