@@ -74,7 +74,7 @@ def as_blocks(pieces: Sequence[Line | Table]) -> list[Block]:
     blocks: list[Block] = []
     lines = [piece for piece in pieces if isinstance(piece, Line)]
     leading = _leading(lines)
-    rights = _right_edges(lines)
+    rights = _RightEdges(lines)
     for piece in pieces:
         if isinstance(piece, Table):
             blocks.append(Block("table", [], piece))
@@ -118,13 +118,20 @@ def _leading(lines: Sequence[Line]) -> float:
     return min(max(steps[len(steps) // 2], 1.0), 2.2) if steps else 1.3
 
 
-def _right_edges(lines: Sequence[Line]) -> dict[int, float]:
+class _RightEdges(dict[int, float]):
     """By ``seq``, how far to the right the lines near a line reach that start where it starts."""
-    edges: dict[int, float] = {}
-    for index, line in enumerate(lines):
-        near = lines[max(index - 3, 0) : index + 6]
-        edges[line.seq] = max([other.x1 for other in near if abs(other.x0 - line.x0) < 4])
-    return edges
+
+    def __init__(self, lines: Sequence[Line]) -> None:
+        super().__init__()
+        self._lines = lines
+        self._places = {line.seq: place for place, line in enumerate(lines)}
+
+    def __missing__(self, seq: int) -> float:
+        # Few lines are asked for, so each is worked out when it is.
+        place = self._places[seq]
+        near, left = self._lines[max(place - 3, 0) : place + 6], self._lines[place].x0
+        edge = self[seq] = max([other.x1 for other in near if abs(other.x0 - left) < 4])
+        return edge
 
 
 def _continues(block: Block, line: Line, leading: float, rights: Mapping[int, float]) -> bool:

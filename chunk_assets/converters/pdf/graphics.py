@@ -169,10 +169,15 @@ def _read_paths(drawing: Drawing, places: list[int], items: list[int], matrix: M
     at = ctypes.addressof(modes)
     end = at + 8 * len(large)
     run(map(native().draw_mode, [item for _, item, _ in large], range(at, end, 8), range(at + 4, end, 8)))
-    for (place, item, box), fill, stroke in zip(large, modes[::2], modes[1::2], strict=True):
+    fills, strokes = modes[::2], modes[1::2]
+    bare = [
+        item for (_, item, _), fill, stroke in zip(large, fills, strokes, strict=True) if fill and not stroke
+    ]
+    white = _white(bare) if bare else ()
+    for (place, item, box), fill, stroke in zip(large, fills, strokes, strict=True):
         if fill and depth == 0 and min(box[2] - box[0], box[1] - box[3]) > _THIN:
             drawing.solids.append((place, item))
-        if stroke or (fill and not _is_white(item)):
+        if stroke or (fill and item not in white):
             _add_path(drawing, item, box, matrix, bool(fill))
 
 
@@ -192,15 +197,19 @@ def _add_path(
         _read_segments(drawing, item, _product(_own_matrix(item), matrix), filled, small)
 
 
-_COLOR = (ctypes.c_uint * 4)()
-_COLOR_AT = ctypes.addressof(_COLOR)
-
-
-def _is_white(item: int) -> bool:
-    if not native().fill_color(item, _COLOR_AT, _COLOR_AT + 4, _COLOR_AT + 8, _COLOR_AT + 12):
-        return False
-    red, green, blue, alpha = _COLOR
-    return (red >= 250 and green >= 250 and blue >= 250) or alpha <= 8
+def _white(items: list[int]) -> set[int]:
+    """Those of the paths that are filled with white, or with nothing to be seen."""
+    count = len(items)
+    colors = (ctypes.c_uint * (4 * count))()
+    at = ctypes.addressof(colors)
+    places = (range(at + 4 * n, at + 4 * n + 16 * count, 16) for n in range(4))
+    known = list(map(native().fill_color, items, *places))
+    channels = zip(items, known, colors[::4], colors[1::4], colors[2::4], colors[3::4], strict=True)
+    return {
+        item
+        for item, told, red, green, blue, alpha in channels
+        if told and (alpha <= 8 or (red >= 250 and green >= 250 and blue >= 250))
+    }
 
 
 def _read_segments(drawing: Drawing, item: int, matrix: Matrix, filled: bool, small: bool) -> None:

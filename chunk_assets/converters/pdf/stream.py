@@ -93,6 +93,8 @@ def _stripped(run: list[_Row]) -> list[_Row]:
 
 
 def _tables_in(run: list[_Row]) -> list[Table]:
+    if _is_prose(run):
+        return []
     columns = _columns(run)
     if len(columns) < 2:
         return []
@@ -116,6 +118,12 @@ def _tables_in(run: list[_Row]) -> list[Table]:
             tuple(columns),
         )
     ]
+
+
+def _is_prose(run: list[_Row]) -> bool:
+    """Whether nearly all pieces are of many words: columns of prose, seen at once."""
+    lengths = [len(piece) for row in run if len(row.pieces) > 1 for piece in row.pieces]
+    return sum([length > 4 for length in lengths]) * 10 >= 8 * len(lengths)
 
 
 def _columns(run: list[_Row]) -> list[float]:
