@@ -90,11 +90,11 @@ class _Engine:
     def _layout(
         self, document: TextDocument, embed: Callable[[Sequence[str]], NDArray[np.float32]] | None
     ) -> Layout:
-        text = document.markdown
-        vocabularies = [Vocabulary(self.policy.index(text), self.policy.count, self.sizes.max_tokens)]
+        text, points = document.markdown, document.points
+        vocabularies = [Vocabulary(self.policy.index(text, points), self.policy.count, self.sizes.max_tokens)]
         if self.model:
             bound = self.max_model_tokens - self.model.special_tokens
-            vocabularies.append(Vocabulary(self.model.index(text), self.model.count, bound))
+            vocabularies.append(Vocabulary(self.model.index(text, points), self.model.count, bound))
         return Layout(document, self.sizes, vocabularies, embed)
 
     def _model(self) -> Model | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -57,57 +57,38 @@ class Finisher:
         self._kinds = blocks.kinds.tolist()
         self._heads = self.document.heading_starts.tolist()
         # How many blocks before each are other than prose.
-        special = np.isin(blocks.kinds, list(_KINDS))
-        self._special = [0, *np.cumsum(special).tolist()]
+        self._special = np.append(0, np.cumsum(np.isin(blocks.kinds, list(_KINDS))))
 
     def chunks(self, found: Measured) -> list[ChunkSpan]:
         """The chunks in reading order."""
         shared = np.zeros(len(found.starts), dtype=np.int64)
         shared[1:] = np.maximum(0, found.ends[:-1] - found.starts[1:])
-        blocks = self._blocks_of(found.starts)
-        new, _ = self.document.trimmed(found.starts + shared, found.ends)
-        rows = zip(
-            found.starts.tolist(),
-            found.ends.tolist(),
-            found.contexts,
-            zip(*(counts.tolist() for counts in found.counts), strict=True),
-            blocks.tolist(),
-            self._reasons(found),
-            shared.tolist(),
-            zip(new.tolist(), self._blocks_of(new).tolist(), strict=True),
-            strict=True,
+        starts, ends = found.starts.tolist(), found.ends.tolist()
+        markdown = self.document.markdown
+        texts = [markdown[start:end] for start, end in zip(starts, ends, strict=True)]
+        contexts, model_counts = self._contexts(found, texts)
+        paths = self._paths(found.starts + shared, found.ends)
+        columns = (
+            *(starts, ends, texts, contexts, found.counts[0].tolist(), model_counts, paths),
+            *(self._kinds_of(found.starts, found.ends), self._reasons(found), shared.tolist()),
         )
-        return [self._chunk(*row) for row in rows]
+        return list(map(ChunkSpan, *columns))
 
     def _blocks_of(self, offsets: NDArray[np.int64]) -> NDArray[np.int64]:
         at: NDArray[np.int64] = np.searchsorted(self.document.blocks.starts, offsets, side="right") - 1
         return np.maximum(at, 0)
 
-    def _chunk(
-        self,
-        start: int,
-        end: int,
-        context: Context,
-        counts: tuple[int, ...],
-        block: int,
-        reason: str,
-        shared: int,
-        new: tuple[int, int],
-    ) -> ChunkSpan:
-        text = self.document.markdown[start:end]
-        shown, model_count = self._context(context, counts, text)
-        return ChunkSpan(
-            start_char=start,
-            end_char=end,
-            text=text,
-            context=shown,
-            token_count=counts[0],
-            model_token_count=model_count,
-            heading_path=self._path(new[0], end, new[1]),
-            content_kind=self._kind(start, end, block),
-            split_reason=reason,
-            overlap_chars=shared,
-        )
+    def _contexts(self, found: Measured, texts: list[str]) -> tuple[list[str], list[int]]:
+        """The context of each chunk, none where it would break a bound, and the model's counts with it."""
+        counts = zip(*(counted.tolist() for counted in found.counts), strict=True)
+        if not any(context.text for context in found.contexts):
+            extra = self.model.counter.special_tokens if self.model else 0
+            return [""] * len(texts), ((found.counts[1] + extra).tolist() if self.model else [0] * len(texts))
+        both = [
+            self._context(context, alone, text)
+            for context, alone, text in zip(found.contexts, counts, texts, strict=True)
+        ]
+        return [context for context, _ in both], [count for _, count in both]
 
     def _context(self, context: Context, counts: tuple[int, ...], text: str) -> tuple[str, int]:
         """The context, none where it would break a bound, and the model's count with it."""
@@ -137,10 +118,16 @@ class Finisher:
                 names.append(reasons.OF_RANK[rank] if sure else reasons.SIZE)
         return names
 
+    def _paths(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> list[tuple[str, ...]]:
+        """The headings over the new text of each chunk."""
+        if not self._heads:
+            return [()] * len(starts)
+        new, _ = self.document.trimmed(starts, ends)
+        rows = zip(new.tolist(), ends.tolist(), self._blocks_of(new).tolist(), strict=True)
+        return [self._path(*row) for row in rows]
+
     def _path(self, start: int, end: int, block: int) -> tuple[str, ...]:
         """The headings over the first new text of the chunk that is no heading itself."""
-        if not self._heads:
-            return ()
         last = len(self._kinds) - 1
         while block < last and self._kinds[block] == kinds.HEADING and self._starts[block + 1] < end:
             block += 1
@@ -149,11 +136,16 @@ class Finisher:
             at = max(at, min(end, self._ends[block]))
         return self.document.heading_path(bisect_right(self._heads, at) - 1)
 
-    def _kind(self, start: int, end: int, block: int) -> str:
+    def _kinds_of(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> list[str]:
+        """What most of each chunk's characters are."""
+        first, stop = self._blocks_of(starts), np.searchsorted(self.document.blocks.starts, ends)
+        found = ["prose"] * len(starts)
+        for at in np.flatnonzero(self._special[stop] != self._special[first]).tolist():
+            found[at] = self._kind(int(starts[at]), int(ends[at]), int(first[at]), int(stop[at]))
+        return found
+
+    def _kind(self, start: int, end: int, block: int, stop: int) -> str:
         """What most of the chunk's characters are; headings count only where there is nothing else."""
-        stop = bisect_left(self._starts, end, block)
-        if self._special[stop] == self._special[block]:
-            return "prose"
         sizes: dict[str, int] = {}
         for at in range(block, stop):
             if self._kinds[at] != kinds.HEADING:

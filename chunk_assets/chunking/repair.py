@@ -12,11 +12,13 @@ import numpy as np
 
 from chunk_assets.strategies.base import Piece
 from chunk_assets.text import ladder, reasons
+from chunk_assets.text.spans import is_white
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from chunk_assets.text.contexts import Context
+    from chunk_assets.text.document import TextDocument
     from chunk_assets.text.layout import Layout
 
 
@@ -33,7 +35,7 @@ class Measured:
 
 def complete(layout: Layout, pieces: list[Piece]) -> Measured:
     """The pieces of a strategy, made to cover the text, to rise, and to be within every bound."""
-    found = _rising(layout.document.markdown, pieces)
+    found = pieces if _is_tidy(layout.document, pieces) else _rising(layout.document.markdown, pieces)
     measured = _measured(layout, found)
     over = _over(layout, measured)
     if not over.any():
@@ -41,6 +43,28 @@ def complete(layout: Layout, pieces: list[Piece]) -> Measured:
     cut = over.tolist()
     parts = [part for at, piece in enumerate(found) for part in (_cut(layout, piece) if cut[at] else [piece])]
     return _measured(layout, parts)
+
+
+def _is_tidy(document: TextDocument, pieces: list[Piece]) -> bool:
+    """Whether the pieces are as ``_rising`` would leave them."""
+    starts, ends = _spans(pieces)
+    if not len(starts) or not (starts < ends).all():
+        return False
+    if not ((starts[1:] > starts[:-1]) & (ends[1:] > ends[:-1])).all():
+        return False
+    points, text = document.points, document.markdown
+    if is_white(points[starts]).any() or is_white(points[ends - 1]).any():
+        return False
+    begins, stops = np.append(0, ends), np.append(starts, len(text))
+    apart = stops > begins
+    return all(
+        text[a:b].isspace() for a, b in zip(begins[apart].tolist(), stops[apart].tolist(), strict=True)
+    )
+
+
+def _spans(pieces: list[Piece]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    starts = np.array([piece.start for piece in pieces], dtype=np.int64)
+    return starts, np.array([piece.end for piece in pieces], dtype=np.int64)
 
 
 def _rising(text: str, pieces: list[Piece]) -> list[Piece]:
@@ -76,16 +100,26 @@ def _gap(text: str, start: int, end: int) -> list[Piece]:
 
 
 def _measured(layout: Layout, pieces: list[Piece]) -> Measured:
-    starts = np.array([piece.start for piece in pieces], dtype=np.int64)
-    ends = np.array([piece.end for piece in pieces], dtype=np.int64)
-    columns = layout.columns
+    starts, ends = _spans(pieces)
     return Measured(
         starts,
         ends,
         [piece.reason for piece in pieces],
-        [layout.contexts.at(piece.start, columns.get(piece.start)) for piece in pieces],
+        _contexts(layout, starts),
         [vocabulary.index.counts(starts, ends) for vocabulary in layout.vocabularies],
     )
+
+
+def _contexts(layout: Layout, starts: NDArray[np.int64]) -> list[Context]:
+    contexts, columns = layout.contexts, layout.columns
+    if columns:
+        return [contexts.at(start, columns.get(start)) for start in starts.tolist()]
+    firsts = contexts.runs(starts)
+    lengths = np.diff(np.append(firsts, len(starts))).tolist()
+    found: list[Context] = []
+    for start, length in zip(starts[firsts].tolist(), lengths, strict=True):
+        found.extend([contexts.at(start)] * length)
+    return found
 
 
 def _over(layout: Layout, measured: Measured) -> NDArray[np.bool_]:

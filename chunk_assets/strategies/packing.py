@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -163,33 +164,45 @@ def natural(layout: Layout, hard: NDArray[np.bool_], merge_below: int) -> list[R
     Those under ``merge_below`` tokens join the next one (or, before a hard border, the one before)
     where the two are within the target; those over it become windows.
     """
-    target = layout.sizes.target_tokens
+    hard = hard | apart(layout)
+    blocks = parts(layout, hard | (layout.ranks >= reasons.BLOCK))
+    if not blocks:
+        return []
+    sized = _Sized(layout, blocks)
     runs: list[Run] = []
-    for section in _sections(layout, hard | apart(layout)):
-        found: list[Run] = []
-        start = section[0][0]
-        for at, (_, end) in enumerate(section):
-            follows = section[at + 1][1] if at + 1 < len(section) else -1
-            if (
-                follows >= 0
-                and layout.tokens(start, end) < merge_below
-                and layout.fits(start, follows, target)
-            ):
-                continue
-            found.append((start, end))
-            start = end + 1
-        for first, last in _merged_back(layout, found, merge_below, target):
-            runs.extend([(first, last)] if layout.fits(first, last, target) else windows(layout, first, last))
+    for section in _sections(layout, blocks, hard.tolist()):
+        for run in _merged(sized, section, merge_below):
+            runs.extend([run] if sized.fits(run) else windows(layout, *run))
     return runs
 
 
-def _sections(layout: Layout, hard: NDArray[np.bool_]) -> Iterable[list[Run]]:
-    """The blocks between hard borders, each as its first and last unit."""
-    blocks = parts(layout, hard | (layout.ranks >= reasons.BLOCK))
+class _Sized:
+    """What is known of runs: of single blocks it is found for all at once."""
+
+    def __init__(self, layout: Layout, blocks: list[Run]) -> None:
+        self._layout, self._target = layout, layout.sizes.target_tokens
+        firsts, lasts = np.array(blocks, dtype=np.int64).T
+        fits = layout.fitting(firsts, lasts, self._target).tolist()
+        self._tokens = dict(zip(blocks, layout.measures[0].runs(firsts, lasts).tolist(), strict=True))
+        self._fits = dict(zip(blocks, fits, strict=True))
+
+    def tokens(self, run: Run) -> int:
+        """Exact tokens of the run."""
+        known = self._tokens.get(run)
+        return self._layout.tokens(*run) if known is None else known
+
+    def fits(self, run: Run) -> bool:
+        """Whether the run is within the target and every bound."""
+        known = self._fits.get(run)
+        return self._layout.fits(*run, self._target) if known is None else known
+
+
+def _sections(layout: Layout, blocks: list[Run], borders: list[bool]) -> Iterable[list[Run]]:
+    """The blocks between hard borders."""
     section: list[Run] = []
-    borders = hard.tolist()
+    front = (layout.kinds == kinds.FRONT_MATTER).tolist()
     for block in blocks:
-        if section and (borders[block[0]] or layout.kinds[section[-1][1]] == kinds.FRONT_MATTER):
+        if section and (borders[block[0]] or front[section[-1][1]]):
             yield section
             section = []
         section.append(block)
@@ -197,9 +210,19 @@ def _sections(layout: Layout, hard: NDArray[np.bool_]) -> Iterable[list[Run]]:
         yield section
 
 
-def _merged_back(layout: Layout, runs: list[Run], merge_below: int, target: int) -> list[Run]:
-    if len(runs) > 1 and layout.tokens(*runs[-1]) < merge_below:
-        joined = (runs[-2][0], runs[-1][1])
-        if layout.fits(*joined, target):
-            return [*runs[:-2], joined]
-    return runs
+def _merged(sized: _Sized, section: list[Run], merge_below: int) -> list[Run]:
+    """The blocks of a section, the small ones joined with the next one, the last with the one before."""
+    if not merge_below or len(section) < 2:
+        return section
+    found: list[Run] = []
+    start = section[0][0]
+    for (_, end), (_, follows) in itertools.pairwise(section):
+        if sized.tokens((start, end)) >= merge_below or not sized.fits((start, follows)):
+            found.append((start, end))
+            start = end + 1
+    last = (start, section[-1][1])
+    if found and sized.tokens(last) < merge_below:
+        joined = (found[-1][0], last[1])
+        if sized.fits(joined):
+            return [*found[:-1], joined]
+    return [*found, last]

@@ -91,6 +91,14 @@ class Contexts:
         inside = (table >= 0) & (starts < stops[table])
         return heading, np.where(inside, order[table], -1)
 
+    def runs(self, starts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The numbers of those of ``starts``, ascending, whose context may differ from the one before."""
+        headings, tables = self.keys(starts)
+        own = np.isin(starts, self.document.heading_starts)
+        change = np.ones(len(starts), dtype=bool)
+        change[1:] = (headings[1:] != headings[:-1]) | (tables[1:] != tables[:-1]) | own[1:] | own[:-1]
+        return np.flatnonzero(change)
+
     def at(self, start: int, columns: tuple[int, int] | None = None) -> Context:
         """The context of a chunk that begins at ``start``; ``columns`` narrows a table's header."""
         heading = bisect_left(self._headings, start) - 1

@@ -98,7 +98,7 @@ class TextDocument:
         if not self.markdown:
             return np.zeros(0, dtype=np.int64)
         split = sentences.splitter(self.splitter)
-        starts, breaks = split(self.markdown, self.hard_breaks, self.atomic), self.hard_breaks
+        starts, breaks = split(self.markdown, self.hard_breaks, self.atomic, self.points), self.hard_breaks
         at = np.minimum(np.searchsorted(starts, breaks), len(starts) - 1)
         return starts if bool((starts[at] == breaks).all()) else np.union1d(starts, breaks)
 

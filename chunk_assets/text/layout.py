@@ -97,13 +97,9 @@ class Layout:
 
     def _rooms(self) -> None:
         """Tokens left for the text, by unit at which a chunk begins, for each vocabulary."""
-        headings, tables = self.contexts.keys(self.starts)
-        own = np.isin(self.starts, self.document.heading_starts)
         rooms = [np.full(len(self.starts), v.bound, dtype=np.int64) for v in self.vocabularies]
-        change = np.ones(len(headings), dtype=bool)
-        change[1:] = (headings[1:] != headings[:-1]) | (tables[1:] != tables[:-1]) | own[1:] | own[:-1]
-        firsts = np.flatnonzero(change)
-        for first, last in zip(firsts.tolist(), [*firsts[1:].tolist(), len(headings)], strict=True):
+        firsts = self.contexts.runs(self.starts).tolist()
+        for first, last in zip(firsts, [*firsts[1:], len(self.starts)], strict=True):
             context = self.context(first)
             for room, cost in zip(rooms, context.costs, strict=True):
                 room[first:last] -= cost
@@ -156,6 +152,20 @@ class Layout:
         return all(
             m.tokens(first, last) <= room[first] for m, room in zip(self.measures, self._r, strict=True)
         )
+
+    def fitting(
+        self, firsts: NDArray[np.int64], lasts: NDArray[np.int64], target: int = 0
+    ) -> NDArray[np.bool_]:
+        """``fits`` of many runs."""
+        fit = np.ones(len(firsts), dtype=bool)
+        if self.sizes.max_chars:
+            fit &= self.ends[lasts] - self.starts[firsts] <= self.sizes.max_chars
+        for measure, room in zip(self.measures, self.rooms, strict=True):
+            counts = measure.runs(firsts, lasts)
+            fit &= counts <= room[firsts]
+            if target and measure is self.measures[0]:
+                fit &= counts <= target
+        return fit
 
     def reach(self, first: int, target: int, most: int) -> int:
         """The last unit up to which a chunk that begins with ``first`` is within every bound.

@@ -18,6 +18,7 @@ from chunk_assets.text.sentences import rules, sentence_starts, splitter
 from chunk_assets.text.sentences.candidates import look
 from chunk_assets.text.sentences.decisions import NO, decide
 from chunk_assets.text.sentences.places import ALWAYS, MARKS, Place
+from chunk_assets.text.spans import codes
 
 CASES = [
     line.split(" | ")
@@ -159,7 +160,7 @@ def test_hard_wrapped_text_has_the_borders_of_flowing_text(cases: list[list[str]
 def test_the_fast_look_never_contradicts_the_slow_rules(text: str) -> None:
     caseless = rules.is_caseless(text)
     starts = sentence_starts(text).tolist()
-    ends, begins, left = (found.tolist() for found in look(rules._points(text), caseless))
+    ends, begins, left = (found.tolist() for found in look(codes(text), caseless))
     open_marks = set(left)
     sure = dict(zip(ends, begins, strict=True))
     for mark in (at for at, char in enumerate(text) if char in MARKS + ALWAYS):

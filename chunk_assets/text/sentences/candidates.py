@@ -16,9 +16,11 @@ if TYPE_CHECKING:
 # Classes of characters, as bits.
 _SMALL, _CAPITAL, _DIGIT, _BLANK, _MARK, _CLOSER, _FOREIGN, _OPENER = 1, 2, 4, 8, 16, 32, 64, 128
 _LETTER = _SMALL | _CAPITAL
-_STOP, _ASK, _SPACE, _NEWLINE = ord("."), ord("?"), ord(" "), ord("\n")
-# Characters looked at before and after a mark.
-_BEFORE, _AFTER = 4, 6
+_STOP, _ASK, _CALL, _SPACE, _NEWLINE = ord("."), ord("?"), ord("!"), ord(" "), ord("\n")
+# The lowest of the other marks.
+_FIRST_RARE = min(map(ord, (MARKS + ALWAYS).translate(dict.fromkeys(map(ord, ".?!")))))
+# Characters looked at before a mark, and from it on.
+_AT, _AFTER = 4, 6
 
 
 @functools.cache
@@ -57,43 +59,58 @@ def _is_roman() -> NDArray[np.bool_]:
     return table
 
 
-def look(points: NDArray[np.uint8] | NDArray[np.uint32], caseless: bool) -> tuple[NDArray[np.int64], ...]:
-    """Marks of a block of code points.
+def look(points: NDArray[Any], caseless: bool) -> tuple[NDArray[np.int64], ...]:
+    """Marks of a block of code points (``spans.codes``).
 
     Returns:
         Three arrays ``int64[n]``, ascending: marks that are surely ends; where the sentence after
         each of them begins; and marks that the slow rules must look at.
     """
-    wide = points.dtype != np.uint8
-    padded = np.zeros(len(points) + _BEFORE + _AFTER, dtype=np.uint16 if wide else np.uint8)
-    padded[_BEFORE : len(points) + _BEFORE] = np.minimum(points, 0xFFFF) if wide else points
-    kinds = _classes()[padded]
-    marks = np.flatnonzero(kinds & _MARK)
-    marks = marks[~_plainly_inside(padded, kinds, marks, caseless)]
-    step = _steps(kinds, marks, _LETTER | _DIGIT if caseless else _CAPITAL | _DIGIT)
+    marks = _marks(points)
+    around = _around(points, marks)
+    kinds = _classes()[around]
+    open_ = np.flatnonzero(~_plainly_inside(around, kinds, caseless))
+    marks, around, kinds = marks[open_], around[:, open_], kinds[:, open_]
+    step = _steps(kinds, _LETTER | _DIGIT if caseless else _CAPITAL | _DIGIT)
     sure = step > 0
-    sure[sure] = _ends_plainly(padded, kinds, marks[sure])
-    ends = marks[sure] - _BEFORE
-    return ends, ends + step[sure], marks[~sure] - _BEFORE
+    sure[sure] = _ends_plainly(around[:, sure], kinds[:, sure])
+    ends = marks[sure]
+    return ends, ends + step[sure], marks[~sure]
 
 
-def _plainly_inside(
-    points: NDArray[Any], kinds: NDArray[np.uint8], marks: NDArray[np.int64], caseless: bool
-) -> NDArray[np.bool_]:
+def _marks(points: NDArray[Any]) -> NDArray[np.int64]:
+    """Where the marks are."""
+    common = (points == _STOP) | (points == _ASK) | (points == _CALL)
+    if points.dtype != np.uint8:
+        rare = np.flatnonzero((points >= _FIRST_RARE) & (points < 0x10000))
+        common[rare] = (_classes()[points[rare]] & _MARK) != 0
+    return np.flatnonzero(common)
+
+
+def _around(points: NDArray[Any], marks: NDArray[np.int64]) -> NDArray[Any]:
+    """Row ``_AT + d`` holds the characters ``d`` after the marks; 0 beyond the block."""
+    wide = points.dtype != np.uint8
+    padded = np.zeros(len(points) + _AT + _AFTER, dtype=np.uint16 if wide else np.uint8)
+    padded[_AT : len(points) + _AT] = np.minimum(points, 0xFFFF) if points.itemsize > 2 else points
+    windows = np.lib.stride_tricks.sliding_window_view(padded, _AT + _AFTER)
+    return np.ascontiguousarray(windows[marks].T)
+
+
+def _plainly_inside(around: NDArray[Any], kinds: NDArray[np.uint8], caseless: bool) -> NDArray[np.bool_]:
     """Marks that need no answer: within a word or number, before a small letter, not last of a run.
 
     Before a blank line the answer is known without them.
     """
-    after, beyond, third = kinds[marks + 1], kinds[marks + 2], kinds[marks + 3]
+    after, beyond, third = kinds[_AT + 1], kinds[_AT + 2], kinds[_AT + 3]
     blank = (after & _BLANK) != 0
-    never = _inside_word(kinds[marks - 1], after, beyond)
+    never = _inside_word(kinds[_AT - 1], after, beyond)
     never |= blank & ((beyond & _MARK) != 0) & ((third & (_LETTER | _DIGIT)) == 0)
     if not caseless:
-        brand = ((third | kinds[marks + 4] | kinds[marks + 5]) & _CAPITAL) != 0
+        brand = ((third | kinds[_AT + 4] | kinds[_AT + 5]) & _CAPITAL) != 0
         never |= blank & ((beyond & _SMALL) != 0) & ~brand
-    never &= (kinds[marks] & _FOREIGN) == 0
+    never &= (kinds[_AT] & _FOREIGN) == 0
     never |= (after & _MARK) != 0
-    never |= (points[marks + 1] == _NEWLINE) & (points[marks + 2] == _NEWLINE)
+    never |= (around[_AT + 1] == _NEWLINE) & (around[_AT + 2] == _NEWLINE)
     return never
 
 
@@ -108,13 +125,13 @@ def _inside_word(
     return inside
 
 
-def _steps(kinds: NDArray[np.uint8], marks: NDArray[np.int64], opening: int) -> NDArray[np.int64]:
+def _steps(kinds: NDArray[np.uint8], opening: int) -> NDArray[np.int64]:
     """Characters from each mark to the next word where that is plain to see, else 0.
 
     Plain are: a blank, a closing sign and a blank, or two blanks, and then a capital; or a blank,
     an opening sign and a capital (the sign is then the first character of the sentence).
     """
-    one, two, three = kinds[marks + 1], kinds[marks + 2], kinds[marks + 3]
+    one, two, three = kinds[_AT + 1], kinds[_AT + 2], kinds[_AT + 3]
     blank, opens_third = (one & _BLANK) != 0, (three & opening) != 0
     steps = np.where(blank & ((two & opening) != 0), 2, 0)
     steps[blank & ((two & _OPENER) != 0) & ((three & _CAPITAL) != 0)] = 2
@@ -123,22 +140,20 @@ def _steps(kinds: NDArray[np.uint8], marks: NDArray[np.int64], opening: int) -> 
     return steps
 
 
-def _ends_plainly(
-    points: NDArray[Any], kinds: NDArray[np.uint8], marks: NDArray[np.int64]
-) -> NDArray[np.bool_]:
+def _ends_plainly(around: NDArray[Any], kinds: NDArray[np.uint8]) -> NDArray[np.bool_]:
     """Whether a full stop or question mark follows a word that is no known abbreviation, ``)`` or ``%``."""
-    back = [points[marks - distance] for distance in (1, 2, 3, 4)]
-    letter = [(kinds[marks - distance] & _LETTER) != 0 for distance in (1, 2, 3, 4)]
+    back = [around[_AT - distance] for distance in (1, 2, 3, 4)]
+    letter = [(kinds[_AT - distance] & _LETTER) != 0 for distance in (1, 2, 3, 4)]
     space = [char == _SPACE for char in back]
     two = letter[0] & letter[1] & space[2]
     three = letter[0] & letter[1] & letter[2] & (letter[3] | space[3])
     numeral = _is_roman()[back[0]] & _is_roman()[back[1]] & (_is_roman()[back[2]] | space[2])
     plain = (two | three) & ~numeral & ~_is_suspect(back, two)
-    year = np.logical_and.reduce([(kinds[marks - distance] & _DIGIT) != 0 for distance in (1, 2, 3, 4)])
+    year = np.logical_and.reduce([(kinds[_AT - distance] & _DIGIT) != 0 for distance in (1, 2, 3, 4)])
     plain |= year | (back[0] == ord(")")) | (back[0] == ord("%"))
     # Text with blanks around marks; ". ." may be an ellipsis.
-    plain |= space[0] & ((kinds[marks - 2] & (_LETTER | _DIGIT)) != 0)
-    result: NDArray[np.bool_] = plain & ((points[marks] == _STOP) | (points[marks] == _ASK))
+    plain |= space[0] & ((kinds[_AT - 2] & (_LETTER | _DIGIT)) != 0)
+    result: NDArray[np.bool_] = plain & ((around[_AT] == _STOP) | (around[_AT] == _ASK))
     return result
 
 

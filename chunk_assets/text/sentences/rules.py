@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from chunk_assets.text.sentences import words
 from chunk_assets.text.sentences.candidates import look
 from chunk_assets.text.sentences.decisions import decide
 from chunk_assets.text.sentences.places import Place
+from chunk_assets.text.spans import codes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,6 +35,7 @@ _LIST_OPENERS = frozenset("0123456789abcdefgh•⁃‣ \t\n")
 _LIST_HEAD = re.compile(r"\s*(?:([•⁃‣])\s*)?(?:(\d{1,2})|([a-h]))(\.\)|\.|\))\s")
 _LAST_WORD = re.compile(r"([^\W_]+)\s*\Z")
 _SAMPLE = 65_536
+_NEWLINE, _SPACE = 10, 32
 # "See Section 2. The rest" is no second item.
 _NOT_BEFORE_ITEM = (words.LABELS | words.HEADINGS | words.PREPOSITIONS) - {"item", "items"}
 
@@ -42,6 +44,7 @@ def sentence_starts(
     text: str,
     hard_breaks: NDArray[np.int64] | None = None,
     atomic: NDArray[np.int64] | None = None,
+    points: NDArray[Any] | None = None,
 ) -> NDArray[np.int64]:
     """Sorted character offsets at which sentences begin; the spans between them tile ``text``.
 
@@ -49,17 +52,19 @@ def sentence_starts(
         text: any text; blank lines always end a sentence, a single newline is white space.
         hard_breaks: offsets that must be starts (block borders), sorted.
         atomic: ``(n, 2)`` sorted, disjoint spans inside which no start may lie.
+        points: ``spans.codes(text)`` where they are at hand.
 
     Returns:
         ``int64[k]``, beginning with 0, empty for an empty text.
     """
     if not text:
         return np.zeros(0, dtype=np.int64)
-    fixed = _paragraphs(text)
+    points = codes(text) if points is None else points
+    fixed = _paragraphs(text, points)
     if hard_breaks is not None and len(hard_breaks):
         fixed = merged(fixed, hard_breaks[(hard_breaks > 0) & (hard_breaks < len(text))])
     caseless = is_caseless(text)
-    sure, unsure = _looked(text, caseless)
+    sure, unsure = _looked(points, caseless)
     if atomic is not None and len(atomic):
         unsure = unsure[~_inside(unsure + 1, atomic)]
     items = np.array(_listed(text, fixed.tolist()), dtype=np.int64)
@@ -108,19 +113,26 @@ def _inside(offsets: NDArray[np.int64], atomic: NDArray[np.int64]) -> NDArray[np
     return found
 
 
-def _paragraphs(text: str) -> NDArray[np.int64]:
-    ends = [match.end() for match in BLANK_LINE.finditer(text)]
-    return np.array([0, *ends], dtype=np.int64)
+def _paragraphs(text: str, points: NDArray[Any]) -> NDArray[np.int64]:
+    """0 and what follows each blank line."""
+    newlines = np.flatnonzero(points[:-1] == _NEWLINE)
+    following = points[newlines + 1]
+    newlines = newlines[(following <= _SPACE) & (following != 0)]
+    ends, end = [0], 0
+    for newline in newlines.tolist():
+        if newline >= end and (found := BLANK_LINE.match(text, newline)):
+            end = found.end()
+            ends.append(end)
+    return np.array(ends, dtype=np.int64)
 
 
-def _looked(text: str, caseless: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _looked(points: NDArray[Any], caseless: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Sure starts, and marks that are left to the slow rules."""
     sure: list[NDArray[np.int64]] = []
     unsure: list[NDArray[np.int64]] = []
-    for begin in range(0, len(text), _BLOCK):
+    for begin in range(0, len(points), _BLOCK):
         low = max(0, begin - _MARGIN)
-        block = text[low : begin + _BLOCK + _MARGIN]
-        ends, starts, left = look(_points(block), caseless)
+        ends, starts, left = look(points[low : begin + _BLOCK + _MARGIN], caseless)
         sure.append(starts[_own(ends + low, begin)] + low)
         unsure.append(left[_own(left + low, begin)] + low)
     return np.concatenate(sure), np.concatenate(unsure)
@@ -129,12 +141,6 @@ def _looked(text: str, caseless: bool) -> tuple[NDArray[np.int64], NDArray[np.in
 def _own(marks: NDArray[np.int64], begin: int) -> NDArray[np.bool_]:
     found: NDArray[np.bool_] = (marks >= begin) & (marks < begin + _BLOCK)
     return found
-
-
-def _points(block: str) -> NDArray[np.uint8] | NDArray[np.uint32]:
-    if block.isascii():
-        return np.frombuffer(block.encode("ascii"), dtype=np.uint8)
-    return np.frombuffer(block.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
 
 
 def _decided(text: str, marks: list[int], known: list[int], caseless: bool) -> list[int]:

@@ -31,7 +31,10 @@ def spacy_splitter(pipeline: str) -> Callable[..., NDArray[np.int64]]:
     language = _language(pipeline)
 
     def split(
-        text: str, hard_breaks: NDArray[np.int64] | None = None, atomic: NDArray[np.int64] | None = None
+        text: str,
+        hard_breaks: NDArray[np.int64] | None = None,
+        atomic: NDArray[np.int64] | None = None,
+        points: NDArray[Any] | None = None,  # noqa: ARG001 - the rules' own splitter reads them
     ) -> NDArray[np.int64]:
         if not text:
             return np.zeros(0, dtype=np.int64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from chunk_assets import errors
 from chunk_assets.text.sentences.rules import sentence_starts
@@ -25,6 +25,7 @@ class Splitter(Protocol):
         text: str,
         hard_breaks: NDArray[np.int64] | None = None,
         atomic: NDArray[np.int64] | None = None,
+        points: NDArray[Any] | None = None,
     ) -> NDArray[np.int64]:
         """Sorted starts, ``int64[k]``, whose spans tile ``text``."""
         ...

@@ -7,7 +7,7 @@ tokens of ``text[start:end]`` as if it were tokenised alone, without special tok
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,6 +98,6 @@ class TokenCounter(Protocol):
         """``count`` of each text."""
         ...
 
-    def index(self, text: str) -> TokenIndex:
-        """Tokenises ``text`` once, in linear time."""
+    def index(self, text: str, points: NDArray[Any] | None = None) -> TokenIndex:
+        """Tokenises ``text`` once, in linear time; ``points`` are ``spans.codes(text)`` where at hand."""
         ...

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import unicodedata
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -44,9 +44,13 @@ class Borders:
         """Whether there is a forced border before each character but the first: ``bool[len - 1]``."""
         return self.between(code_points(text))
 
-    def between(self, points: NDArray[np.uint32] | NDArray[np.uint8]) -> NDArray[np.bool_]:
+    def between(self, points: NDArray[Any]) -> NDArray[np.bool_]:
         """The same for code points, along the last axis: ``bool[..., n - 1]``."""
-        found: NDArray[np.bool_] = (self.before[points[..., :-1]] & self.after[points[..., 1:]]) != 0
+        return self.sure(points[..., :-1], points[..., 1:])
+
+    def sure(self, previous: NDArray[Any], following: NDArray[Any]) -> NDArray[np.bool_]:
+        """Whether there is a forced border between each code point and the one that follows it."""
+        found: NDArray[np.bool_] = (self.before[previous] & self.after[following]) != 0
         return found
 
     def first(self, text: str, start: int, stop: int) -> int:

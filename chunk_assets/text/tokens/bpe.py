@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from chunk_assets.text import vocabularies
+from chunk_assets.text.spans import codes
 from chunk_assets.text.tokens import engines
 from chunk_assets.text.tokens.borders import blocks, byte_pair
 from chunk_assets.text.tokens.index import BorderIndex, Rules
@@ -24,6 +25,8 @@ _VERSION = 1
 # Characters per engine call: token ids, lengths and sums of a block stay in the processor's cache.
 _BLOCK = 131_072
 _HALF = LIMIT // 2
+# Up to one in so many bytes within characters is looked up; of more, all are counted.
+_FEW = 16
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -42,28 +45,32 @@ class BytePairCounter:
     def count(self, text: str) -> int:
         """Exact tokens of ``text``."""
         if len(text) <= LIMIT:
-            return len(self._encode(text))
+            return len(self._engine(_utf8(text)))
         return sum(len(ends) for ends, _ in self._passes(text))
 
     def count_many(self, texts: Sequence[str]) -> list[int]:
         """``count`` of each text."""
         return [self.count(text) for text in texts]
 
-    def index(self, text: str) -> BorderIndex:
+    def index(self, text: str, points: NDArray[Any] | None = None) -> BorderIndex:
         """Tokenises ``text`` once."""
         ends: list[NDArray[np.int32]] = [np.zeros(0, dtype=np.int32)]
         runs: list[int] = []
         for block_ends, block_runs in self._passes(text):
             ends.append(block_ends)
             runs.extend(block_runs)
-        return BorderIndex(text, self._rules, np.concatenate(ends), None, np.array(runs, dtype=np.int64))
+        known = codes(text) if points is None else points
+        return BorderIndex(
+            text, known, self._rules, np.concatenate(ends), None, np.array(runs, dtype=np.int64)
+        )
 
     def _passes(self, text: str) -> Iterator[tuple[NDArray[np.int32], list[int]]]:
         """Token ends of each block, as offsets into ``text``, and where its long runs begin."""
         for start, end in blocks(text, byte_pair(), _BLOCK):
             block = text[start:end]
-            if _surely_without_long_runs(_utf8(block)):
-                yield self._piece_ends(block) + np.int32(start), []
+            data = _utf8(block)
+            if _surely_without_long_runs(data):
+                yield self._ends(len(block), data) + np.int32(start), []
                 continue
             for low, high, is_run in _segments(block):
                 pieces = range(low, high, LIMIT) if is_run else (low,)
@@ -73,26 +80,28 @@ class BytePairCounter:
                     yield ends + np.int32(start + at), [start + at] if is_run and at == low else []
 
     def _part(self, text: str) -> int:
-        return len(self._encode(text))
+        return len(self._engine(_utf8(text)))
 
     def _piece_ends(self, text: str) -> NDArray[np.int32]:
         """Character offsets at which the tokens of ``text`` end, rounded up to whole characters."""
-        ends: NDArray[np.int32] = np.cumsum(self._lengths[self._encode(text)], dtype=np.int32)
-        if text.isascii():
+        return self._ends(len(text), _utf8(text))
+
+    def _ends(self, characters: int, data: bytes) -> NDArray[np.int32]:
+        ends: NDArray[np.int32] = np.cumsum(self._lengths[self._engine(data)], dtype=np.int32)
+        if len(data) == characters:
             return ends
-        data = _utf8(text)
-        characters = np.cumsum((data & 0xC0) != 0x80, dtype=np.int32)
-        return characters[ends - 1]
-
-    def _encode(self, text: str) -> NDArray[np.uint32]:
-        try:
-            return self._engine(text)
-        except UnicodeEncodeError:
-            return self._engine(_SURROGATES.sub("\ufffd", text))
+        inside = (np.frombuffer(data, dtype=np.uint8) & 0xC0) == 0x80
+        if (len(data) - characters) * _FEW < len(data):
+            after = np.searchsorted(ends, np.flatnonzero(inside).astype(np.int32), side="right")
+            moved = np.cumsum(np.bincount(after, minlength=len(ends))[: len(ends)], dtype=np.int32)
+            return ends - moved
+        begun = np.cumsum(~inside, dtype=np.int32)
+        return begun[ends - 1]
 
 
-def _surely_without_long_runs(data: NDArray[np.uint8]) -> bool:
+def _surely_without_long_runs(text: bytes) -> bool:
     """Whether each stretch of ``_HALF`` bytes has a blank after visible ASCII: a forced border."""
+    data = np.frombuffer(text, dtype=np.uint8)
     borders = (data[1:] == 32) & ((data[:-1] - np.uint8(33)) < 94)
     whole = len(borders) // _HALF
     return bool(borders[: whole * _HALF].reshape(whole, _HALF).any(axis=1).all())
@@ -113,12 +122,11 @@ def _segments(block: str) -> Iterator[tuple[int, int, bool]]:
         yield done, len(block), False
 
 
-def _utf8(text: str) -> NDArray[np.uint8]:
+def _utf8(text: str) -> bytes:
     try:
-        data = text.encode()
+        return text.encode()
     except UnicodeEncodeError:
-        data = _SURROGATES.sub("\ufffd", text).encode()
-    return np.frombuffer(data, dtype=np.uint8)
+        return _SURROGATES.sub("\ufffd", text).encode()
 
 
 @functools.cache

@@ -16,12 +16,13 @@ begins in the text at hand.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from chunk_assets.text import graphemes
 from chunk_assets.text.tokens.base import Marks
+from chunk_assets.text.tokens.table import WordTable
 from chunk_assets.text.tokens.windows import heads, tails
 
 if TYPE_CHECKING:
@@ -42,18 +43,20 @@ class Rules:
     """What an index needs to know of a vocabulary.
 
     ``part`` counts a text of at most ``limit`` characters without long runs exactly; ``piece_ends``
-    gives the character offsets at which its tokens end (rounded up to whole characters).
+    gives the character offsets at which its tokens end (rounded up to whole characters). ``words``
+    remembers what ``part`` says of short words.
     """
 
     borders: Borders
     limit: int
     part: Memory
     piece_ends: Callable[[str], NDArray[np.int32]]
+    words: WordTable = field(default_factory=WordTable)
 
 
 @dataclass(frozen=True, slots=True)
 class BorderIndex:
-    """A ``TokenIndex`` by forced borders.
+    """A ``TokenIndex`` by forced borders. ``points`` are ``spans.codes(text)``.
 
     ``unit_ends`` are the character offsets at which tokens (or whole words) end, ascending;
     ``cumulative`` the tokens up to each, or ``None`` when every unit is one token. ``runs`` are the
@@ -61,6 +64,7 @@ class BorderIndex:
     """
 
     text: str
+    points: NDArray[Any]
     rules: Rules
     unit_ends: NDArray[np.int32]
     cumulative: NDArray[np.int32] | None = None
@@ -94,8 +98,8 @@ class BorderIndex:
         """See ``Marks``."""
         offsets = np.asarray(offsets, dtype=np.int64)
         ends = offsets if ends is None else np.asarray(ends, dtype=np.int64)
-        first, head = heads(self.text, offsets, self.rules)
-        last, tail = tails(self.text, ends, self.rules, self.runs)
+        first, head = heads(self.text, self.points, offsets, self.rules)
+        last, tail = tails(self.text, self.points, ends, self.rules, self.runs)
         return Marks(offsets, self._all_up_to(first) - head, self._all_up_to(last) + tail, first, last)
 
     def furthest(self, start: int, max_tokens: int) -> int:

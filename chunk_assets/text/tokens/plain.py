@@ -42,7 +42,7 @@ class PlainCounter:
         """``count`` of each text."""
         return [self.count(text) for text in texts]
 
-    def index(self, text: str) -> PlainIndex:
+    def index(self, text: str, points: NDArray[Any] | None = None) -> PlainIndex:
         """An index that tokenises each part when it is asked for."""
         return PlainIndex(text, self._memory, self._ends)
 
