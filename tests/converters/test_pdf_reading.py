@@ -195,6 +195,22 @@ def test_a_note_stands_before_the_heading_of_a_paragraph_that_goes_on_overleaf()
 
 
 @pytest.mark.parametrize(
+    ("capital", "rest", "read"),
+    [
+        ("T", "he company was", "The company was"),
+        ("I", "t was", "It was"),
+        ("A", "company was", "A company was"),
+    ],
+)
+def test_a_dropped_capital_belongs_to_its_word(capital, rest, read):
+    beside = [f"{rest} founded in the year of the great flood, and has", "sold pumps ever since to mines"]
+    content = pdf.text(72, 660, capital, 44) + pdf.lines(104, 690, [*beside, "and to towns."], 11, 14)
+    text = convert(content + pdf.lines(72, 600, ["Another paragraph follows after that."])).markdown
+    assert text.startswith(f"{read} founded in the year of the great flood, and has sold pumps")
+    assert "#" not in text
+
+
+@pytest.mark.parametrize(
     ("base", "mark", "rest", "read"),
     [
         ("Prices rose by $23.81", "2", " on average.", "$23.81² on average."),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from chunk_assets.converters.pdf.blocks import as_lines, with_bullets
+from chunk_assets.converters.pdf.initials import with_initials
 from chunk_assets.converters.pdf.lattice import ruled_tables
 from chunk_assets.converters.pdf.lines import fragments
 from chunk_assets.converters.pdf.model import Block, Line, PageText, Table
@@ -25,7 +26,7 @@ def lay_out(page: PageText) -> LaidPage:
     """Tables, then lines, in reading order. The words are let go, only texts and boxes stay."""
     ruled, rest = ruled_tables(page.words, page.across, page.down)
     aligned, lines = open_tables(fragments(rest))
-    flat = with_bullets([line for line in lines if line.angle == 0])
+    flat = with_bullets(with_initials([line for line in lines if line.angle == 0]))
     pieces: list[Line | Table] = [*flat, *ruled, *aligned]
     ordered = as_lines(in_order(pieces))
     # Text that runs in other directions (stamps, labels of axes) would only break sentences up.
