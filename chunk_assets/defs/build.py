@@ -26,15 +26,16 @@ def build_definitions(
     whole = [summary_asset(catalog)]
     if has_golden_set(catalog):
         whole.append(evaluation_asset(catalog, recipes))
-    evaluate = home_jobs(whole)
+    of_home = home_jobs(whole)
+    evaluate = of_home.get("evaluate")
     return dg.Definitions(
         assets=[*(asset for name in names for asset in source_assets(catalog, name, recipes)), *whole],
-        jobs=[*(job for name in names for job in jobs[name]), *evaluate.values(), *upkeep],
+        jobs=[*(job for name in names for job in jobs[name]), *of_home.values(), *upkeep],
         sensors=[
-            arrivals_sensor(catalog, [*ingest.values(), *evaluate.values()]),
+            arrivals_sensor(catalog, [*ingest.values(), *([evaluate] if evaluate else [])]),
             alerts_sensor(catalog),
         ],
-        schedules=schedules(catalog, ingest, upkeep, evaluate.get("evaluate")),
+        schedules=schedules(catalog, ingest, upkeep, evaluate),
         resources={"run": run_resource(catalog, shared, collect)},
         executor=dg.in_process_executor,
     )

@@ -107,9 +107,11 @@ def test_a_batch_materialized_by_clicking_turns_its_checks_green(materialized: U
     page = materialized.open("/assets/notes/chunks?view=checks")
     for name in ("token_bounds", "text_covered", "hash_stability"):
         assert "Succeeded" in check_state(page, name).inner_text()
+    page.set_viewport_size({"width": 1800, "height": 640})  # small nodes of a graph show no counts
     page = materialized.open(group("notes"))
     visible(page, "6 / 6 Passed").wait_for()
     materialized.picture("graph")
+    page.set_viewport_size({"width": 1280, "height": 800})
 
 
 def test_the_metadata_shows_the_histogram_of_chunk_sizes(materialized: Ui) -> None:
