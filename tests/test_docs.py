@@ -82,6 +82,14 @@ def test_every_page_is_in_the_navigation(root: Path) -> None:
     assert pages == listed
 
 
+def test_a_newcomer_finds_every_place_that_contributing_names(root: Path) -> None:
+    text = root.joinpath("CONTRIBUTING.md").read_text()
+    named = re.findall(r"`((?:chunk_assets|docs|tests|data|benchmarks)/[^`]*)`", text)
+    assert len(named) > 12
+    missing = [name for name in named if not list(root.glob(re.sub(r"<name>", "*", name.rstrip("/"))))]
+    assert missing == []
+
+
 @pytest.mark.slow
 def test_the_site_is_built_without_a_warning(root: Path, tmp_path: Path) -> None:
     built = subprocess.run(
