@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BLOCK_ROWS = 256
-SEGMENT_ROWS = 32_768
+# A segment is put together in memory: this bounds what merging needs.
+SEGMENT_ROWS = 8_192
 # More small blocks than this are merged when a run ends: opening files is what a start costs.
 MANY_BLOCKS = 64
 
