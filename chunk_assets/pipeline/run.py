@@ -17,6 +17,7 @@ from chunk_assets.pipeline.session import RunOptions, Session
 from chunk_assets.records import CHUNKS, EMBEDDINGS, MARKDOWN_DOCUMENTS, RAW_DOCUMENTS, Outcome
 from chunk_assets.storage.commit import published_batches
 from chunk_assets.storage.layout import Batch
+from chunk_assets.storage.tables import give_back
 from chunk_assets.storage.vectors import VectorStore
 
 STAGES = {
@@ -66,6 +67,7 @@ def _work(context: BatchContext) -> BatchReport:
     for table, run in STAGES.items():
         stages.append(run(context))
         verdicts = run_checks(table, stage_tables(context, table))
+        give_back()
         outcomes += verdicts
         if error := _blocked(context, verdicts):
             return BatchReport(context.batch, tuple(stages), tuple(outcomes), error=error)

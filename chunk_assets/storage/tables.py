@@ -237,6 +237,13 @@ def frugal_memory() -> None:
     pa.set_memory_pool(pa.system_memory_pool())
 
 
+def give_back() -> None:
+    """Returns memory that nothing uses any more to the system."""
+    import pyarrow as pa
+
+    pa.default_memory_pool().release_unused()
+
+
 def clean_temporaries(folder: Path) -> None:
     """Removes unfinished files that killed runs left in a folder; call it with the batch locked."""
     for path in folder.glob(f"{TEMPORARY}*"):

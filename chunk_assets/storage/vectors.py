@@ -50,7 +50,6 @@ class VectorStore:
         self.folder, self.width = folder, width
         self._pending: dict[bytes, NDArray[np.float32]] = {}
         self._blocks: list[Block] = []
-        self._maps: dict[int, NDArray[np.float32]] = {}
         self._loaded = False
 
     def __len__(self) -> int:
@@ -157,7 +156,7 @@ class VectorStore:
     def _forget(self) -> None:
         import numpy as np
 
-        self._blocks, self._maps, self._loaded = [], {}, False
+        self._blocks, self._loaded = [], False
         self._high = np.empty(0, np.uint64)
         self._low = np.empty(0, np.uint64)
         self._place = np.empty(0, np.int64)
@@ -204,11 +203,10 @@ class VectorStore:
         vectors = np.zeros((len(keys), self.width), np.float32)
         found = places >= 0
         numbers = places >> 32
-        for number in np.unique(numbers[found]):
-            if int(number) not in self._maps:
-                self._maps[int(number)] = self._blocks[int(number)].vectors()
+        for number in np.unique(numbers[found]).tolist():
             rows = np.flatnonzero(numbers == number)
-            vectors[rows] = self._maps[int(number)][places[rows] & 0xFFFFFFFF]
+            # Mapped anew each time: pages of a map that is kept count as memory of this process.
+            vectors[rows] = self._blocks[number].vectors()[places[rows] & 0xFFFFFFFF]
         for row, key in enumerate(keys):
             if not found[row] and key in self._pending:
                 vectors[row], found[row] = self._pending[key], True
