@@ -93,10 +93,11 @@ class _Words:
         first = len(self._known)
         vectors = np.zeros((len(words), DIMENSION), dtype=np.int32)
         for at, word in enumerate(words):
-            ids = self._tokenizer.encode(word, add_special_tokens=False).ids
+            clean = word.encode(errors="replace").decode()  # a lone surrogate is no text for the tokenizer
+            ids = self._tokenizer.encode(clean, add_special_tokens=False).ids
             vectors[at] = self._weights[ids].sum(axis=0)
-            self._known[word] = first + at
         self._vectors = np.concatenate((self._vectors[:first], vectors))
+        self._known.update({word: first + at for at, word in enumerate(words)})
 
 
 @functools.cache

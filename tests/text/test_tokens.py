@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from chunk_assets.errors import ConfigurationError
 from chunk_assets.text import graphemes, tokens, vocabularies
+from chunk_assets.text.static_embedding import static_vectors
 from chunk_assets.text.tokens import bpe, engines, index, windows
 from chunk_assets.text.tokens.borders import byte_pair, isolated
 from chunk_assets.text.tokens.wordpiece import WordPieceCounter
@@ -348,3 +349,9 @@ def test_the_split_patterns_are_those_that_tiktoken_publishes(monkeypatch: pytes
     monkeypatch.setattr(openai_public, "load_tiktoken_bpe", lambda *_args, **_kwargs: {})
     for name, pattern in vocabularies.PATTERNS.items():
         assert getattr(openai_public, name)()["pat_str"] == pattern
+
+
+def test_a_lone_surrogate_has_a_vector_and_changes_no_others() -> None:
+    before = static_vectors(["plain words stay"])
+    assert static_vectors(["odd \ud800 text", "newly met nouns"]).any(axis=1).all()
+    assert (static_vectors(["plain words stay"]) == before).all()
