@@ -70,6 +70,20 @@ def test_bullets_and_numbers_become_markdown_lists():
     assert "1. First step\n2. Second step" in text
 
 
+def test_items_that_stand_farther_right_are_inside_the_item_above():
+    places = [
+        (72, "1. The rent"),
+        (90, "\x95 is due monthly"),
+        (108, "\x95 in advance"),
+        (90, "\x95 is fixed"),
+        (72, "2. The term"),
+    ]
+    content = "".join(pdf.text(x, 700 - 14 * row, words) for row, (x, words) in enumerate(places))
+    assert (
+        markdown(content) == "1. The rent\n   - is due monthly\n     - in advance\n   - is fixed\n2. The term"
+    )
+
+
 def test_bullets_written_apart_from_their_texts_are_put_before_them():
     bullets = pdf.lines(72, 700, ["\x95", "\x95", "\x95"], leading=20)
     text = markdown(bullets + pdf.lines(90, 700, ["Design", "Prototype", "Validation"], leading=20))

@@ -12,6 +12,7 @@ from chunk_assets.converters.pdf.headings import body_size, mark_headings
 from chunk_assets.converters.pdf.joining import join_two
 from chunk_assets.converters.pdf.layout import LaidPage
 from chunk_assets.converters.pdf.model import Block, Line, Table
+from chunk_assets.converters.pdf.nesting import nest_items
 from chunk_assets.converters.pdf.notes import goes_on, mark_notes, notes_last
 from chunk_assets.converters.pdf.render import Writer, block_markdown, table_markdown
 
@@ -32,6 +33,8 @@ def assemble(pages: Sequence[LaidPage], outline: Mapping[str, int], limit: int) 
         mark_notes(laid.blocks, body, box.bottom, box.bottom - box.top)
         laid.pieces = []
     mark_headings([block for laid in pages for block in laid.blocks], body, outline)
+    for laid in pages:
+        nest_items(laid.blocks)
     _place_notes(pages)
     writer = Writer(limit)
     _write(writer, pages, _known_words(lines))

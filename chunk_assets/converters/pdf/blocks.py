@@ -143,7 +143,7 @@ def _continues(block: Block, line: Line, leading: float, rights: Mapping[int, fl
         return -2 < line.top - last.top <= 3 * last.size
     if abs(last.size - line.size) > max(0.12 * last.size, 0.6) or last.bold != line.bold:
         return _is_tail(block, last, line)
-    if _starts_item(line) and not _is_hanging_number(last, line):
+    if _starts_item(line) and (_is_outside(block, line) or not _is_hanging_number(last, line)):
         return False
     if has_leader(last.text) or not _is_below(last, line, leading):
         return False
@@ -187,6 +187,11 @@ def _is_tail(block: Block, last: Line, line: Line) -> bool:
 def _starts_item(line: Line) -> bool:
     text = line.text
     return bool(_BULLET.match(text) or _NUMBER.match(text))
+
+
+def _is_outside(block: Block, line: Line) -> bool:
+    """Whether the line starts no farther right than the list item ``block``, so not within its text."""
+    return block.kind == "item" and line.x0 < block.lines[0].x0 + 2
 
 
 def _is_hanging_number(last: Line, line: Line) -> bool:

@@ -115,7 +115,7 @@ class Table:
 
 @dataclass(slots=True)
 class Block:
-    """A paragraph, heading, list item or table, on one page."""
+    """A paragraph, heading, list item or table, on one page; ``indent`` is in blanks."""
 
     kind: str  # "text", "heading", "item", "table", "note", "leader", "code"
     lines: list[Line]

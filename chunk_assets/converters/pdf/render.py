@@ -58,7 +58,7 @@ def block_markdown(block: Block, known: Collection[str]) -> str:
     if block.kind == "heading":
         return f"{'#' * block.level} {escaped(text)}"
     if block.kind == "item":
-        return f"{'  ' * block.indent}{block.marker} {escaped(strip_marker(block, text))}".rstrip()
+        return f"{' ' * block.indent}{block.marker} {escaped(strip_marker(block, text))}".rstrip()
     return paragraph(text)
 
 
