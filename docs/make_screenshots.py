@@ -19,7 +19,7 @@ def main() -> int:
     """The exit code of the tests; the pictures are in the folder all the same."""
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "docs" / "images").resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-m", "pytest", "-q", "tests/ui"]
+    command = [sys.executable, "-m", "pytest", "-q", "tests/ui", "tests/report"]
     environment = {**os.environ, "CHUNK_ASSETS_SCREENSHOTS": str(folder)}
     code = subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
     for path in sorted(folder.glob("*.png")):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 import pytest
 
+from chunk_assets.api import run
 from tests.doors.conftest import call
 from tests.report.conftest import ROWS, Seen, look, report
 
@@ -234,3 +237,38 @@ def test_a_name_that_is_not_published_is_an_error_with_the_known_ones(reported: 
     called = call("report", "--home", str(reported), "nothing")
     assert called.code == 2
     assert "desk/bucket-0, store/bucket-0" in called.err
+
+
+@pytest.fixture(scope="module")
+def samples(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The seed samples with vectors that mean something."""
+    home = tmp_path_factory.mktemp("pictured")
+    shutil.copytree(root / "data/samples/seed", home / "seed", ignore=shutil.ignore_patterns("long_*"))
+    (home / "sources.yaml").write_text("embedder: {name: static}\nsources: {seed: {path: seed}}\n")
+    assert run(home).exit_code == 0
+    return home
+
+
+@pytest.mark.parametrize(
+    ("name", "scheme", "arguments"),
+    [
+        ("report", "light", ()),
+        ("report_dark", "dark", ()),
+        ("report_compare", "light", ("--compare", "sentence_window")),
+    ],
+)
+def test_a_picture_of_the_report_shows_a_chosen_chunk(
+    browser: Browser, samples: Path, tmp_path: Path, name: str, scheme: Any, arguments: tuple[str, ...]
+) -> None:
+    folder = Path(os.environ.get("CHUNK_ASSETS_SCREENSHOTS", tmp_path))
+    seen = look(browser, color_scheme=scheme)
+    page = seen.open(report(samples, "seed", *arguments, "--out", str(tmp_path / "page.html")))
+    seen.choose("short_faq.md")
+    page.evaluate("document.activeElement.blur()")
+    for _ in range(4):
+        page.keyboard.press("j")
+    assert page.locator("#text .on").first.is_visible()
+    picture = page.screenshot(path=str(folder / f"{name}.png"))
+    assert len(picture) > 40_000
+    assert seen.errors == []
+    page.close()
