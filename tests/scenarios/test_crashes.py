@@ -85,7 +85,7 @@ class Reader(threading.Thread):
         connection = duckdb.connect()
         connection.execute("set threads = 1")
         while not self.stop.is_set():
-            time.sleep(0.01)
+            time.sleep(0.05)
             before = self.version()
             if not before:
                 continue

@@ -28,7 +28,7 @@ def test_disk_use_follows_the_data_over_many_edits(home: Home, monkeypatch: pyte
         home.write(f"d{number}.md", prose(f"n{number}", 8))
     home.run()
     fresh = size(home.path) - size(home.docs)
-    for step in range(40):
+    for step in range(24):
         home.write(f"d{step % 6}.md", prose(f"edit {step}", 8))
         home.run()
     assert size(home.path) - size(home.docs) < 3 * fresh
