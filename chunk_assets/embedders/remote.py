@@ -34,7 +34,7 @@ FATAL = frozenset({401, 402, 403, 404, 405, 407})
 PASSING = frozenset({408, 409, 425})
 
 
-class Refused(ChunkAssetsError):  # noqa: N818 - named like its neighbours in errors.py, by what happens next
+class Refused(ChunkAssetsError):
     """The provider will not take this request, however often it is sent."""
 
 
