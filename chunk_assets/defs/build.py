@@ -11,6 +11,7 @@ from chunk_assets.defs.sensors import alerts_sensor, arrivals_sensor
 from chunk_assets.defs.session import Collect, options_from, run_resource
 from chunk_assets.defs.summary import summary_asset
 from chunk_assets.defs.upkeep import upkeep_jobs
+from chunk_assets.defs.vector_indexes import vector_index_assets
 from chunk_assets.pipeline import Session
 
 
@@ -29,7 +30,11 @@ def build_definitions(
     of_home = home_jobs(whole)
     evaluate = of_home.get("evaluate")
     return dg.Definitions(
-        assets=[*(asset for name in names for asset in source_assets(catalog, name, recipes)), *whole],
+        assets=[
+            *(asset for name in names for asset in source_assets(catalog, name, recipes)),
+            *whole,
+            *vector_index_assets(catalog),
+        ],
         jobs=[*(job for name in names for job in jobs[name]), *of_home.values(), *upkeep],
         sensors=[
             arrivals_sensor(catalog, [*ingest.values(), *([evaluate] if evaluate else [])]),
