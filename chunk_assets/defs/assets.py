@@ -26,6 +26,7 @@ from chunk_assets.pipeline import (
     stage_markdown,
     stage_raw,
 )
+from chunk_assets.pipeline.evidence import stage_tables
 from chunk_assets.pipeline.guard import failed_guard
 from chunk_assets.pipeline.overview import code_versions
 from chunk_assets.records import CHUNKS, EMBEDDINGS, MARKDOWN_DOCUMENTS, RAW_DOCUMENTS, TABLES, Outcome
@@ -91,10 +92,10 @@ def _asset(catalog: Catalog, name: str, table: str, before: str | None, version:
                 yield from check_results(key, [refused], context.partition_key)
                 raise
             tables = batch_tables(batch)
-            outcomes = [*_guard(batch, table), *run_checks(table, tables)]
+            outcomes = [*_guard(batch, table), *run_checks(table, stage_tables(batch, table))]
             run.add(report, outcomes)
             if table == EMBEDDINGS and not blocking(outcomes):
-                run.published = publish(batch, _verdicts(tables))
+                run.published = publish(batch, _verdicts(run, tables))
         yield dg.MaterializeResult(
             metadata=batch_metadata(
                 table, tables.tables[table], report, tables.max_model_tokens, str(batch.batch)
@@ -112,6 +113,11 @@ def _guard(batch: BatchContext, table: str) -> list[Outcome]:
     return [deletions_within_bounds(batch.session, batch.batch.source), published_intact(batch)]
 
 
-def _verdicts(tables: BatchTables) -> list[Outcome]:
-    """The checks of all four tables, so that ``embeddings`` run alone can't publish what was refused."""
+def _verdicts(run: BatchRun, tables: BatchTables) -> list[Outcome]:
+    """The checks of all four tables: those of this run when it made them all, else they run now.
+
+    So ``embeddings`` run alone can't publish what a check refused before.
+    """
+    if {report.table for report in run.reports} == set(TABLES):
+        return run.outcomes
     return [outcome for table in TABLES for outcome in run_checks(table, tables)]
