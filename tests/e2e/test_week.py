@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # 500 by hand, as in: CHUNK_ASSETS_EVENTS=500 pytest tests/e2e/test_week.py
 EVENTS = int(os.environ.get("CHUNK_ASSETS_EVENTS", "24"))
-EVENTS_A_TICK = 8
+EVENTS_A_TICK = max(8, EVENTS // 20)
 CATALOG = """\
 embedder: {name: hash}
 retries: {max_attempts: 50, first_wait_minutes: 0}
