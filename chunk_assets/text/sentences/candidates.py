@@ -53,6 +53,13 @@ def _suspects() -> NDArray[np.uint32]:
 
 
 @functools.cache
+def _small_names() -> NDArray[np.uint32]:
+    """The first four characters of each name that begins with a small letter."""
+    keys = {(word + " ")[:4].encode() for word in words.SMALL_NAMES}
+    return np.array(sorted(int.from_bytes(key, "big") for key in keys), dtype=np.uint32)
+
+
+@functools.cache
 def _is_roman() -> NDArray[np.bool_]:
     table = np.zeros(0x10000, dtype=np.bool_)
     table[_codes("ivxlcIVXLC")] = True
@@ -106,8 +113,10 @@ def _plainly_inside(around: NDArray[Any], kinds: NDArray[np.uint8], caseless: bo
     never = _inside_word(kinds[_AT - 1], after, beyond)
     never |= blank & ((beyond & _MARK) != 0) & ((third & (_LETTER | _DIGIT)) == 0)
     if not caseless:
-        brand = ((third | kinds[_AT + 4] | kinds[_AT + 5]) & _CAPITAL) != 0
-        never |= blank & ((beyond & _SMALL) != 0) & ~brand
+        small = blank & ((beyond & _SMALL) != 0)
+        small &= ((third | kinds[_AT + 4] | kinds[_AT + 5]) & _CAPITAL) == 0
+        small[small] = ~_is_small_name(around[:, small])
+        never |= small
     never &= (kinds[_AT] & _FOREIGN) == 0
     never |= (after & _MARK) != 0
     never |= (around[_AT + 1] == _NEWLINE) & (around[_AT + 2] == _NEWLINE)
@@ -162,8 +171,16 @@ def _is_suspect(back: list[NDArray[Any]], two: NDArray[np.bool_]) -> NDArray[np.
     # Setting this bit makes ASCII capitals small, and leaves blanks and small letters as they are.
     one, second, third, fourth = ((char.astype(np.uint32) & 0xFF) | 0x20 for char in back)
     fourth = np.where(two, _SPACE, fourth)
-    key = (fourth << 24) | (third << 16) | (second << 8) | one
-    suspects = _suspects()
-    near = np.minimum(np.searchsorted(suspects, key.astype(np.uint32)), len(suspects) - 1)
-    found: NDArray[np.bool_] = suspects[near] == key
+    return _is_among((fourth << 24) | (third << 16) | (second << 8) | one, _suspects())
+
+
+def _is_small_name(around: NDArray[Any]) -> NDArray[np.bool_]:
+    """Whether one of the names that begin with a small letter may follow the blank after each mark."""
+    one, second, third, fourth = (around[_AT + at].astype(np.uint32) & 0xFF for at in (2, 3, 4, 5))
+    return _is_among((one << 24) | (second << 16) | (third << 8) | fourth, _small_names())
+
+
+def _is_among(keys: NDArray[np.uint32], known: NDArray[np.uint32]) -> NDArray[np.bool_]:
+    near = np.minimum(np.searchsorted(known, keys.astype(np.uint32)), len(known) - 1)
+    found: NDArray[np.bool_] = known[near] == keys
     return found

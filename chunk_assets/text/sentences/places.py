@@ -75,10 +75,10 @@ def follower_at(place: Place, begin: int, opener: str, first: str) -> Follower:
 
 
 def _opens_small(text: str, begin: int, word: str) -> bool:
-    """A name like iPhone or mRNA, or the ``(b)`` of a list, opens a sentence with a small letter."""
-    return not word[1:4].islower() and (
-        word[1:4].lower() != word[1:4] or bool(_IN_BRACKETS.match(text, begin))
-    )
+    """A name like iPhone, mRNA or adidas, or the ``(ii)`` of a list, opens with a small letter."""
+    if word in words.SMALL_NAMES or _IN_BRACKETS.match(text, begin):
+        return True
+    return not word[1:4].islower() and word[1:4].lower() != word[1:4]
 
 
 def word_before(place: Place) -> str:

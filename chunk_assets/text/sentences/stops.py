@@ -34,7 +34,7 @@ def ends_at_stop(place: Place, follower: Follower, closers: str) -> bool:
         return answer
     if lower in words.CLOCK:
         return _after_clock(place, follower)
-    if len(word) == 1 and word.isalpha():
+    if len(word) == 1 and word.isalpha() and not _is_of_a_path(place):
         return _after_initial(place, follower, word)
     if _is_abbreviation(place, lower) and not ('"' in closers or "”" in closers):
         return bool(place.before()[: -len(word)].strip()) and _after_abbreviation(place, follower, lower)
@@ -89,6 +89,11 @@ def _after_initial(place: Place, follower: Follower, letter: str) -> bool:
     return follower.opens
 
 
+def _is_of_a_path(place: Place) -> bool:
+    """Whether the letter before the stop is the end of ``example.com/a``, ``x_y`` or ``key=b``."""
+    return place.before()[-2:-1] in {"/", "\\", "_", "=", "@", "#"}
+
+
 def _is_unit(place: Place, lower: str) -> bool:
     return lower in words.UNITS and bool(
         re.search(r"\d\s*\Z", place.before()[: -len(lower)]) if len(lower) else False
@@ -114,4 +119,6 @@ def _after_abbreviation(place: Place, follower: Follower, lower: str) -> bool:
         return True
     if lower in words.DAYS:
         return follower.word.lower() not in words.MONTHS and follower.second != "."
-    return "." not in lower and lower not in words.MONTHS and follower.second in words.VERBS
+    if "." in lower or lower in words.MONTHS or follower.word.lower() in words.OF_NAMES:
+        return False
+    return follower.second in words.VERBS

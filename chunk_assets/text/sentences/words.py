@@ -33,7 +33,7 @@ TRAILING = _words(
     "proc ed eds trans est max min avg std misc temp ctr cty cnty twp jan feb mar apr jun jul aug sep "
     "sept oct nov dec mon tue tues wed thu thur thurs fri sat sun al exec mgr asst acct mgmt dev sys op "
     "ops annot approx aff'd rev'd cert ret fwd pub pubs publ repr unpub app'x exch transp auth hosp eng "
-    "engrs"
+    "engrs svc svcs mktg pharm"
 )
 DAYS = _words("mon tue tues wed thu thur thurs fri sat sun")
 MONTHS = _words("jan feb mar apr jun jul aug sep sept oct nov dec")
@@ -79,7 +79,9 @@ STARTERS = _words(
     "isn't i'm i've i'd i'll we're we've they're you're that's there's what's he's she's revenue "
     "revenues sales net gross operating total management shares results demand costs expenses profits "
     "earnings margins investors analysts customers employees shareholders stockholders more less fewer "
-    "much few overall compared adjusted cash last next first second third"
+    "much few overall compared adjusted cash last next first second third approximately nearly roughly "
+    "recently currently typically generally historically substantially previously subsequently "
+    "consequently similarly accordingly specifically particularly especially certain"
 )
 # Those that open sentences even in a text without capitals, where the others mostly go on.
 STRONG_STARTERS = _words(
@@ -95,5 +97,15 @@ VERBS = _words(
     "joined resigned retired signed won beat missed raised cut lowered posted told noted added argued "
     "ruled affirmed reversed moved sued appealed settled denied granted warned opened closed traded "
     "reached hit showed shows works worked uses"
+)
+# Words of names, which go on after an abbreviation within the name: "Hale Bros. Holdings filed".
+OF_NAMES = _words(
+    "holdings group inc corp corporation company co ltd limited llc llp lp plc partners trust bank "
+    "bancorp industries international enterprises capital fund funds technologies systems services"
+)
+# Names that begin with a small letter and have no capital near it.
+SMALL_NAMES = _words(
+    "adidas lululemon athenahealth bluebird thredup salesforce easyjet npm numpy "
+    "pandas pytorch nginx systemd sqlite kubectl git arxiv"
 )
 PREPOSITIONS = _words("in of and or to at by than about with from under over per until since before after")
