@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from chunk_assets.errors import ChunkAssetsError, ConfigurationError, StopRun
+from chunk_assets.errors import ChunkAssetsError, StopRun
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -120,16 +120,3 @@ def ending_well() -> Iterator[None]:
     except ChunkAssetsError as error:
         click.echo(f"chunk-assets: {error}", err=True)
         sys.exit(error.exit_code if isinstance(error, StopRun) else SOME_FAILED)
-
-
-def parse_batch(text: str) -> tuple[str, str]:
-    """``source/slice`` as a pair.
-
-    Raises:
-        ConfigurationError: there is no slash in it.
-    """
-    source, slash, key = text.partition("/")
-    if not slash or not key:
-        msg = f"a batch is written SOURCE/SLICE, for example filings/2024-03; got {text!r}"
-        raise ConfigurationError(msg)
-    return source, key

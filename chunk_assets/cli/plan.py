@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from chunk_assets.cli.common import SOME_FAILED, Output, home_options, parse_batch
+from chunk_assets.cli.chosen import Chosen, batch_options
+from chunk_assets.cli.common import SOME_FAILED, Output, home_options
 
 if TYPE_CHECKING:
     from chunk_assets.plan import Plan
@@ -17,36 +18,24 @@ MARKS = {"=": "dim", "-": "red", "+": "green"}
 
 
 @click.command("plan")
-@click.option("--source", "-s", "sources", multiple=True, help="Only this source (may be repeated).")
-@click.option(
-    "--batch",
-    "-b",
-    "batches",
-    multiple=True,
-    metavar="SOURCE/SLICE",
-    help="Only this batch (may be repeated).",
-)
+@batch_options
 @click.option("--diff", is_flag=True, help="Show chunk boundaries before and after for sample documents.")
 @click.option(
     "--retry-failed", is_flag=True, help="Include documents that failed too often to be tried again."
 )
 @home_options
-def command(
-    out: Output, sources: tuple[str, ...], batches: tuple[str, ...], diff: bool, retry_failed: bool
-) -> int:
+def command(out: Output, chosen: Chosen, diff: bool, retry_failed: bool) -> int:
     """Say what the next run would convert, chunk and embed, and what it would cost. Calls no embedder."""
-    from chunk_assets.pipeline import Batch, RunOptions
+    from chunk_assets.pipeline import RunOptions
     from chunk_assets.plan import make_plan
 
     options = RunOptions(mode=os.environ.get("CHUNKING_FACTORY_MODE", ""), retry_parked=retry_failed)
     catalog = out.catalog()
-    for name in sources:
-        catalog.source(name)
     plan = make_plan(
         catalog,
-        sources or None,
+        chosen.names(catalog),
         options,
-        batches=[Batch(*parse_batch(b)) for b in batches] if batches else None,
+        batches=chosen.batches(catalog),
         diff_samples=DIFF_SAMPLES if diff else 0,
     )
     out.result(plan.as_json() | ({"diff": _diff_json(plan)} if diff else {}))

@@ -4,29 +4,22 @@ from __future__ import annotations
 
 import click
 
+from chunk_assets.cli.chosen import Chosen, batch_options
 from chunk_assets.cli.common import SOME_FAILED, Output, home_options
 from chunk_assets.cli.verify import find, options, show
 
 
 @click.command("repair")
-@click.option("--source", "-s", "sources", multiple=True, help="Only this source (may be repeated).")
-@click.option(
-    "--batch",
-    "-b",
-    "batches",
-    multiple=True,
-    metavar="SOURCE/SLICE",
-    help="Only this batch (may be repeated).",
-)
+@batch_options
 @home_options
-def command(out: Output, sources: tuple[str, ...], batches: tuple[str, ...]) -> int:
+def command(out: Output, chosen: Chosen) -> int:
     """Rebuild faulty tables from the sound ones before them, and verify again."""
     from chunk_assets.verify import repair
 
     catalog = out.catalog()
-    before = find(catalog, sources, batches)
+    before = find(catalog, chosen)
     report = repair(catalog, before, options=options()) if before else None
-    left = find(catalog, sources, batches) if before else []
+    left = find(catalog, chosen) if before else []
     out.result(
         {
             "ok": not left,

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from chunk_assets.cli.common import SOME_FAILED, Output, home_options, parse_batch
+from chunk_assets.cli.chosen import Chosen, batch_options
+from chunk_assets.cli.common import SOME_FAILED, Output, home_options
 from chunk_assets.cli.meter import Load, Meter
 from chunk_assets.cli.progress import showing
 
@@ -24,15 +25,7 @@ GOOD = ("ok",)
 
 
 @click.command("run")
-@click.option("--source", "-s", "sources", multiple=True, help="Only this source (may be repeated).")
-@click.option(
-    "--batch",
-    "-b",
-    "batches",
-    multiple=True,
-    metavar="SOURCE/SLICE",
-    help="Only this batch (may be repeated).",
-)
+@batch_options
 @click.option(
     "--workers",
     type=click.IntRange(0),
@@ -60,7 +53,7 @@ GOOD = ("ok",)
     help="Seconds to wait for another run that holds a batch  [default: 0]",
 )
 @home_options
-def command(out: Output, sources: tuple[str, ...], batches: tuple[str, ...], **how: Any) -> int:
+def command(out: Output, chosen: Chosen, **how: Any) -> int:
     """Bring the tables up to date: list, convert, chunk, embed, check, publish.
 
     Batches with nothing to do are left alone. Each batch is a Dagster run of the home's instance.
@@ -74,7 +67,7 @@ def command(out: Output, sources: tuple[str, ...], batches: tuple[str, ...], **h
         catalog = version_catalog(out.home, how["version"]) if how["version"] else out.catalog()
         session = Session(catalog, _options(progress, **how))
         with closing(session):
-            summary = _run_all(session, meter, sources, tuple(map(parse_batch, batches)))
+            summary = _run_all(session, meter, chosen)
     summary.seconds["total"] = round(time.monotonic() - started, 3)
     out.result(summary.as_json())
     _show(out, summary)
@@ -180,11 +173,9 @@ class Summary:
             self.problems.append(f"{ran.batch}: {ran.error}")
 
 
-def _run_all(
-    session: Session, meter: Meter, sources: Sequence[str], batches: Sequence[tuple[str, str]]
-) -> Summary:
+def _run_all(session: Session, meter: Meter, chosen: Chosen) -> Summary:
     summary = Summary()
-    wanted = _wanted(session, sources, batches, summary)
+    wanted = _wanted(session, chosen, summary)
     todo = [batch for batch in wanted if not session.peek(batch.source, batch.slice).is_current]
     summary.unchanged = len(wanted) - len(todo)
     listed = (session.documents(batch.source, batch.slice) for batch in todo)
@@ -214,17 +205,15 @@ def _runs(session: Session, todo: Sequence[Batch], meter: Meter) -> Iterator[Ran
         yield from run_batches(session, todo, instance, started=lambda _: meter.start_batch())
 
 
-def _wanted(
-    session: Session, sources: Sequence[str], batches: Sequence[tuple[str, str]], summary: Summary
-) -> list[Batch]:
+def _wanted(session: Session, chosen: Chosen, summary: Summary) -> list[Batch]:
     """The batches asked for, or all that are listed or published; an unreachable source is a problem."""
     from chunk_assets.errors import SourceUnavailable
-    from chunk_assets.pipeline import Batch, all_batches
+    from chunk_assets.pipeline import all_batches
 
-    if batches:
-        return [Batch(*batch) for batch in batches]
+    if batches := chosen.batches(session.catalog):
+        return batches
     found: list[Batch] = []
-    for name in sources or session.catalog.sources:
+    for name in chosen.names(session.catalog) or session.catalog.sources:
         try:
             found += all_batches(session, [name])
         except SourceUnavailable as error:

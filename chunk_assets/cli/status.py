@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from chunk_assets.cli.chosen import source_option
 from chunk_assets.cli.common import SOME_FAILED, Output, home_options
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @click.command("status")
-@click.option("--source", "-s", "sources", multiple=True, help="Only this source (may be repeated).")
+@source_option
 @home_options
 def command(out: Output, sources: tuple[str, ...]) -> int:
     """Show each batch: documents by status, chunks, vectors, and whether it is current."""

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from chunk_assets.cli.common import SOME_FAILED, Output, home_options, parse_batch
+from chunk_assets.cli.chosen import Chosen, batch_options
+from chunk_assets.cli.common import SOME_FAILED, Output, home_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,33 +19,21 @@ if TYPE_CHECKING:
 
 
 @click.command("verify")
-@click.option("--source", "-s", "sources", multiple=True, help="Only this source (may be repeated).")
-@click.option(
-    "--batch",
-    "-b",
-    "batches",
-    multiple=True,
-    metavar="SOURCE/SLICE",
-    help="Only this batch (may be repeated).",
-)
+@batch_options
 @home_options
-def command(out: Output, sources: tuple[str, ...], batches: tuple[str, ...]) -> int:
+def command(out: Output, chosen: Chosen) -> int:
     """Check schemas, hashes, ids, coverage, orphans and a sample of vectors, against the files themselves."""
-    faults = find(out.catalog(), sources, batches)
+    faults = find(out.catalog(), chosen)
     out.result({"ok": not faults, "faults": [fault.as_json() for fault in faults]})
     show(out, faults)
     return SOME_FAILED if faults else 0
 
 
-def find(catalog: Catalog, sources: Sequence[str], batches: Sequence[str]) -> list[Fault]:
+def find(catalog: Catalog, chosen: Chosen) -> list[Fault]:
     """The faults of the batches asked for, or of all."""
-    from chunk_assets.pipeline import Batch
     from chunk_assets.verify import verify
 
-    for name in sources:
-        catalog.source(name)
-    wanted = [Batch(*parse_batch(batch)) for batch in batches] if batches else None
-    return verify(catalog, sources or None, batches=wanted, options=options())
+    return verify(catalog, chosen.names(catalog), batches=chosen.batches(catalog), options=options())
 
 
 def options() -> RunOptions:
