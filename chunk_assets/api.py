@@ -97,11 +97,12 @@ def _policy(policy: str | Policy | Rules) -> Policy:
 
 
 def embed(
-    texts: Sequence[str], *, embedder: str = "bge_small", workers: int = 1, **settings: Any
+    passages: Sequence[str | Chunk], *, embedder: str = "bge_small", workers: int = 1, **settings: Any
 ) -> NDArray[np.float32]:
-    """Unit vectors of shape ``(len(texts), dimension)``, in the order of the texts.
+    """Unit vectors of shape ``(len(passages), dimension)``, in the order of the passages.
 
-    ``settings`` are those of the embedder in the catalog.
+    A chunk is embedded as the pipeline does it: its context, a blank line, its text. ``settings`` are those
+    of the embedder in the catalog.
 
     >>> embed(["One sentence.", "Another one."], embedder="hash", dimension=16).shape
     (2, 16)
@@ -114,7 +115,9 @@ def embed(
 
     from chunk_assets.embedders import load_embedder
     from chunk_assets.embedders.base import ordered
+    from chunk_assets.text.contexts import embedder_text
 
+    texts = [p if isinstance(p, str) else embedder_text(p.span.context, p.span.text) for p in passages]
     model = load_embedder(embedder, **settings)
     try:
         answers = ordered(model.embed(texts, workers=workers), len(texts))

@@ -13,6 +13,7 @@ import pytest
 
 import chunk_assets
 from chunk_assets import api
+from chunk_assets.chunking import embedder_text
 from chunk_assets.errors import ChunkAssetsError, ConfigurationError
 from tests.doors.conftest import make_home, note
 
@@ -95,3 +96,12 @@ def test_a_run_reports_and_a_wrong_source_is_named(tmp_path: Path) -> None:
     assert api.run(api.load_catalog(home), sources=["notes"]).embedded == 0
     with pytest.raises(ConfigurationError, match="'nowhere'; known: filings, notes"):
         api.run(home, sources=["nowhere"])
+
+
+def test_a_chunk_is_embedded_as_the_pipeline_embeds_it() -> None:
+    text = "# Terms\n\n" + "".join(f"Invoice {n} is due in 30 days.\n\n" for n in range(80))
+    chunks = api.chunk(text, policy="auto", document_id="d")
+    assert chunks[-1].span.context
+    spelled_out = [embedder_text(c.span.context, c.span.text) for c in chunks]
+    assert (api.embed(chunks, embedder="hash") == api.embed(spelled_out, embedder="hash")).all()
+    assert len(api.embed([], embedder="hash")) == 0
