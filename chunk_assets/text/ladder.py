@@ -24,7 +24,7 @@ _TABLES = (kinds.TABLE, kinds.HTML_TABLE)
 _CLOSERS = ",;:|/&?!)]}>=、，；：。！？"
 # How far back a place after punctuation is looked for in text without spaces.
 _LOOK_BACK = 160
-# A token is at least one byte. One of many characters is so rare that longer spans need not be counted.
+# A token is at least one byte. One of many characters is so rare that longer spans are looked at last.
 _TOKENS_PER_CHAR, _CHARS_PER_TOKEN = 4, 16
 _LINE = re.compile(r"\r\n|[\n\r\f]")
 _WHITE = re.compile(r"\s*")
@@ -62,20 +62,28 @@ class Room:
         end = stop
         if self.max_chars and end - start > self.max_chars:
             end = graphemes.safe_cut(self.text, start + self.max_chars)
-        for index, most in self.bounds:
-            if _is_over(index, start, end, most):
-                end = min(end, index.furthest(start, most))
+        end = self._within_tokens(start, end)
         if self.max_words:
             words = self.text[start:end].split(None, self.max_words)
             end -= len(words[-1]) if len(words) > self.max_words else 0
         return end if end > start else min(stop, graphemes.next_cut(self.text, start))
 
+    def _within_tokens(self, start: int, stop: int) -> int:
+        """About the last border that is within every count; what is looked at is not much more."""
+        width = _CHARS_PER_TOKEN * min((most for _, most in self.bounds), default=stop)
+        while True:
+            end = near = graphemes.safe_cut(self.text, start + width) if start + width < stop else stop
+            for index, most in self.bounds:
+                if _is_over(index, start, end, most):
+                    end = min(end, index.furthest(start, most, end))
+            if end < near or near >= stop:
+                return end
+            width *= 2
+
 
 def _is_over(index: TokenIndex, start: int, end: int, most: int) -> bool:
-    """Whether the span surely or probably has more than ``most`` tokens; cheap for long spans."""
-    if _TOKENS_PER_CHAR * (end - start) <= most:
-        return False
-    return end - start > _CHARS_PER_TOKEN * most or index.count(start, end) > most
+    """Whether the span has more than ``most`` tokens."""
+    return _TOKENS_PER_CHAR * (end - start) > most and index.count(start, end) > most
 
 
 def cuts(room: Room, start: int, end: int, kind: int) -> Iterator[tuple[int, int]]:

@@ -16,7 +16,7 @@ import numpy as np
 from chunk_assets.text import glue, ladder, reasons
 from chunk_assets.text.contexts import Context, Contexts
 from chunk_assets.text.markdown import kinds
-from chunk_assets.text.measures import Measure
+from chunk_assets.text.measures import Measure, walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -175,11 +175,16 @@ class Layout:
         """
         if self.sizes.max_chars:
             most = self._reach_chars(first, most)
+        unsure: list[tuple[Measure, int]] = []
         for measure, room in zip(self.measures, self._r, strict=True):
             limit = min(target, room[first]) if target and measure is self.measures[0] else room[first]
             if most > first and limit < UNBOUNDED // 2:
-                most = measure.reach(first, limit, most)
-        return most
+                last = measure.reach(first, limit, most)
+                if last < 0:
+                    unsure.append((measure, limit))
+                else:
+                    most = last
+        return walk(unsure, first, most) if unsure else most
 
     def _reach_chars(self, first: int, most: int) -> int:
         limit = self._s[first] + self.sizes.max_chars

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from chunk_assets.text.tokens import TokenIndex
@@ -61,13 +63,22 @@ class Measure:
     def reach(self, first: int, limit: int, most: int) -> int:
         """The last unit up to which the run from ``first`` has ``limit`` tokens or fewer.
 
-        At most ``most``; ``first`` itself where it alone has more.
+        At most ``most``; ``first`` itself where it alone has more; -1 where no border is sure after
+        ``first``, so that ``walk`` must find out.
         """
         last = bisect_right(self._a, self._b[first] + limit, first, most + 1) - 1
         if last < first or self._f[first] > self._l[last]:
-            last = first
+            return -1
         while last < most and self.tokens(first, last + 1) <= limit:
             last += 1
         while last > first and self.tokens(first, last) > limit:
             last -= 1
         return last
+
+
+def walk(bounds: Sequence[tuple[Measure, int]], first: int, most: int) -> int:
+    """``reach`` within several limits at once, unit by unit: no count is of more than fits."""
+    last = first
+    while last < most and all(measure.tokens(first, last + 1) <= limit for measure, limit in bounds):
+        last += 1
+    return last

@@ -319,6 +319,13 @@ def test_a_bert_file_is_counted_by_words(tmp_path: Path) -> None:
     assert cased.count("HELLOWORLD there") != counter.count("HELLOWORLD there")
 
 
+@settings(max_examples=60, deadline=None)
+@given(texts=st.lists(st.lists(PIECES, max_size=12).map("".join), max_size=8))
+def test_many_texts_at_once_have_the_counts_of_each_alone(texts: list[str]) -> None:
+    counter = tokens.counter(BGE)
+    assert counter.count_many(texts) == [counter.count(text) for text in texts]
+
+
 def test_unknown_and_broken_tokenizers_are_refused(tmp_path: Path) -> None:
     with pytest.raises(
         ConfigurationError, match=r"unknown tokenizer .magic.; known: bge-small-en-v1\.5, cl100k_base"

@@ -180,7 +180,7 @@ def _is_small_name(around: NDArray[Any]) -> NDArray[np.bool_]:
     return _is_among((one << 24) | (second << 16) | (third << 8) | fourth, _small_names())
 
 
-def _is_among(keys: NDArray[np.uint32], known: NDArray[np.uint32]) -> NDArray[np.bool_]:
+def _is_among(keys: NDArray[Any], known: NDArray[np.uint32]) -> NDArray[np.bool_]:
     near = np.minimum(np.searchsorted(known, keys.astype(np.uint32)), len(known) - 1)
     found: NDArray[np.bool_] = known[near] == keys
     return found

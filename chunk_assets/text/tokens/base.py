@@ -55,8 +55,11 @@ class TokenIndex(Protocol):
         """``count`` of many spans, ``int64[n]``."""
         ...
 
-    def furthest(self, start: int, max_tokens: int) -> int:
+    def furthest(self, start: int, max_tokens: int, stop: int | None = None) -> int:
         """The largest grapheme border ``end`` with ``count(start, end) <= max_tokens``.
+
+        ``stop``, itself such a border, is the largest there is to look at; the end of the text when
+        left out. What is looked at costs time, so a caller that knows a bound should give it.
 
         At least one whole grapheme is taken, even when it alone is over ``max_tokens``, so that a
         caller that cuts here always moves on. "Largest" is meant along tokens: no later end that is

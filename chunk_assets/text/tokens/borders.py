@@ -29,8 +29,8 @@ WHITE = "\t\n\x0b\x0c\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
 )
 # The ideographs that BERT's tokenizer takes for a word each.
 _IDEOGRAPHS = ((0x4E00, 0x9FFF), (0x3400, 0x4DBF), (0x20000, 0x2A6DF), (0xF900, 0xFAFF), (0x2F800, 0x2FA1F))
-# Scalar steps are cheaper than an array for so many characters.
-_STEPS = 48
+# Places looked at in one step: first a few, since most borders are near, then many.
+_NEAR, _FAR = 32, 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,57 +53,49 @@ class Borders:
         found: NDArray[np.bool_] = (self.before[previous] & self.after[following]) != 0
         return found
 
-    def first(self, text: str, start: int, stop: int) -> int:
+    def first(self, points: NDArray[Any], start: int, stop: int) -> int:
         """The first forced border in ``start..stop`` (both included), or -1."""
         at = max(start, 1)
-        stop = min(stop, len(text) - 1)
-        near = min(stop, at + _STEPS)
-        before, after = self.before, self.after
-        while at <= near:
-            if before[ord(text[at - 1])] & after[ord(text[at])]:
-                return at
-            at += 1
+        stop = min(stop, len(points) - 1)
+        width = _NEAR
         while at <= stop:
-            width = min(4096, stop - at + 1)
-            found = np.flatnonzero(self.mask(text[at - 1 : at + width]))
-            if len(found):
-                return at + int(found[0])
-            at += width
+            near = min(stop + 1, at + width)
+            found = self.sure(points[at - 1 : near - 1], points[at:near])
+            step = int(found.argmax())
+            if found[step]:
+                return at + step
+            at, width = near, _FAR
         return -1
 
-    def last(self, text: str, start: int, stop: int) -> int:
+    def last(self, points: NDArray[Any], start: int, stop: int) -> int:
         """The last forced border in ``start..stop`` (both included), or -1."""
-        at = min(stop, len(text) - 1)
+        at = min(stop, len(points) - 1)
         start = max(start, 1)
-        near = max(start, at - _STEPS)
-        before, after = self.before, self.after
-        while at >= near:
-            if before[ord(text[at - 1])] & after[ord(text[at])]:
-                return at
-            at -= 1
+        width = _NEAR
         while at >= start:
-            low = max(start, at - 4095)
-            found = np.flatnonzero(self.mask(text[low - 1 : at + 1]))
-            if len(found):
-                return low + int(found[-1])
-            at = low - 1
+            low = max(start, at - width + 1)
+            found = self.sure(points[low - 1 : at], points[low : at + 1])[::-1]
+            step = int(found.argmax())
+            if found[step]:
+                return at - step
+            at, width = low - 1, _FAR
         return -1
 
 
-def blocks(text: str, borders: Borders, size: int) -> Iterator[tuple[int, int]]:
-    """Spans of about ``size`` characters that tile ``text``, cut at forced borders only."""
-    start = 0
-    while len(text) - start > size + size // 8:
+def blocks(points: NDArray[Any], borders: Borders, size: int) -> Iterator[tuple[int, int]]:
+    """Spans of about ``size`` characters that tile a text, cut at forced borders only."""
+    start, length = 0, len(points)
+    while length - start > size + size // 8:
         near = start + size
-        cut = borders.last(text, near - size // 8, near)
+        cut = borders.last(points, near - size // 8, near)
         if cut < 0:
-            cut = borders.first(text, near, len(text))
+            cut = borders.first(points, near, length)
         if cut < 0:
             break
         yield start, cut
         start = cut
-    if start < len(text):
-        yield start, len(text)
+    if start < length:
+        yield start, length
 
 
 def code_points(text: str) -> NDArray[np.uint32]:

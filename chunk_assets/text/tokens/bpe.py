@@ -31,22 +31,32 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 class BytePairCounter:
-    """A ``TokenCounter`` for a vocabulary of ``vocabularies.RANKS``."""
+    """A ``TokenCounter`` for a vocabulary of ``vocabularies.RANKS``; its tables load at the first count."""
 
     special_tokens = 0
 
     def __init__(self, name: str, engine: engines.Engine | None = None) -> None:
         self.name = name
         self.version = f"{vocabularies.RANKS[name].sha256[:16]}-{_VERSION}"
-        self._engine = engine or engines.fastest(name)
-        self._lengths = vocabularies.token_lengths(name)
-        self._rules = Rules(byte_pair(), LIMIT, Memory(self._part), self._piece_ends)
+        self._given = engine
+
+    @functools.cached_property
+    def _engine(self) -> engines.Engine:
+        return self._given or engines.fastest(self.name)
+
+    @functools.cached_property
+    def _lengths(self) -> NDArray[np.uint8]:
+        return vocabularies.token_lengths(self.name)
+
+    @functools.cached_property
+    def _rules(self) -> Rules:
+        return Rules(byte_pair(), LIMIT, Memory(self._part), self._piece_ends)
 
     def count(self, text: str) -> int:
         """Exact tokens of ``text``."""
         if len(text) <= LIMIT:
             return len(self._engine(_utf8(text)))
-        return sum(len(ends) for ends, _ in self._passes(text))
+        return sum(len(ends) for ends, _ in self._passes(text, codes(text)))
 
     def count_many(self, texts: Sequence[str]) -> list[int]:
         """``count`` of each text."""
@@ -56,23 +66,23 @@ class BytePairCounter:
         """Tokenises ``text`` once."""
         ends: list[NDArray[np.int32]] = [np.zeros(0, dtype=np.int32)]
         runs: list[int] = []
-        for block_ends, block_runs in self._passes(text):
+        points = codes(text) if points is None else points
+        for block_ends, block_runs in self._passes(text, points):
             ends.append(block_ends)
             runs.extend(block_runs)
-        known = codes(text) if points is None else points
         return BorderIndex(
-            text, known, self._rules, np.concatenate(ends), None, np.array(runs, dtype=np.int64)
+            text, points, self._rules, np.concatenate(ends), None, np.array(runs, dtype=np.int64)
         )
 
-    def _passes(self, text: str) -> Iterator[tuple[NDArray[np.int32], list[int]]]:
+    def _passes(self, text: str, points: NDArray[Any]) -> Iterator[tuple[NDArray[np.int32], list[int]]]:
         """Token ends of each block, as offsets into ``text``, and where its long runs begin."""
-        for start, end in blocks(text, byte_pair(), _BLOCK):
+        for start, end in blocks(points, byte_pair(), _BLOCK):
             block = text[start:end]
             data = _utf8(block)
             if _surely_without_long_runs(data):
                 yield self._ends(len(block), data) + np.int32(start), []
                 continue
-            for low, high, is_run in _segments(block):
+            for low, high, is_run in _segments(points[start:end]):
                 pieces = range(low, high, LIMIT) if is_run else (low,)
                 width = LIMIT if is_run else high - low
                 for at in pieces:
@@ -107,9 +117,9 @@ def _surely_without_long_runs(text: bytes) -> bool:
     return bool(borders[: whole * _HALF].reshape(whole, _HALF).any(axis=1).all())
 
 
-def _segments(block: str) -> Iterator[tuple[int, int, bool]]:
-    """Spans that tile ``block``: each is a long run (``True``) or holds none."""
-    inner = np.flatnonzero(byte_pair().mask(block)) + 1
+def _segments(block: NDArray[Any]) -> Iterator[tuple[int, int, bool]]:
+    """Spans that tile the code points of a block: each is a long run (``True``) or holds none."""
+    inner = np.flatnonzero(byte_pair().between(block)) + 1
     edges = np.concatenate([[0], inner, [len(block)]])
     done = 0
     for at in np.flatnonzero(np.diff(edges) > LIMIT).tolist():

@@ -36,7 +36,9 @@ def _from_file(name: str, path: Path) -> TokenCounter:
     try:
         data = path.read_bytes()
         recipe = json.loads(data)
-        return (WordPieceCounter if _is_bert(recipe) else PlainCounter)(name, data)
+        found = (WordPieceCounter if _is_bert(recipe) else PlainCounter)(name, data)
+        found.count("")  # loads what it needs, and so tells a file that can't be used
+        return found
     except Exception as error:  # tokenizers raises plain Exception for a file it can't read
         raise errors.ConfigurationError(f"tokenizer file {path} can't be used: {error}") from error
 

@@ -100,13 +100,13 @@ class BorderIndex:
         ends = offsets if ends is None else np.asarray(ends, dtype=np.int64)
         first, head = heads(self.text, self.points, offsets, self.rules)
         last, tail = tails(self.text, self.points, ends, self.rules, self.runs)
-        return Marks(offsets, self._all_up_to(first) - head, self._all_up_to(last) + tail, first, last)
+        return Marks(offsets, self.up_to(first) - head, self.up_to(last) + tail, first, last)
 
-    def furthest(self, start: int, max_tokens: int) -> int:
+    def furthest(self, start: int, max_tokens: int, stop: int | None = None) -> int:
         """The largest grapheme border up to which at most ``max_tokens`` fit; see ``TokenIndex``."""
-        budget = max_tokens
+        budget, stop = max_tokens, len(self.text) if stop is None else stop
         while True:
-            end = graphemes.safe_cut(self.text, self._reach(start, budget))
+            end = graphemes.safe_cut(self.text, min(stop, self._reach(start, budget, stop)))
             if end <= start:
                 return graphemes.next_cut(self.text, start)
             over = self.count(start, end) - max_tokens
@@ -121,7 +121,7 @@ class BorderIndex:
         counted = 0
         while True:
             stop = min(end, start + self.rules.limit)
-            border = self.rules.borders.first(self.text, start, stop)
+            border = self.rules.borders.first(self.points, start, stop)
             counted += self.rules.part(self.text[start : border if border >= 0 else stop])
             if border >= 0 or stop == end:
                 return counted, border
@@ -131,22 +131,22 @@ class BorderIndex:
         """The last place in ``first..end`` that is a token border of both texts."""
         if end == len(self.text):
             return end
-        border = max(first, self.rules.borders.last(self.text, first, end))
+        border = max(first, self.rules.borders.last(self.points, first, end))
         return border + (end - border) // self.rules.limit * self.rules.limit
 
-    def _reach(self, start: int, budget: int) -> int:
-        """Where about ``budget`` tokens from ``start`` end; to be verified."""
+    def _reach(self, start: int, budget: int, end: int) -> int:
+        """Where about ``budget`` tokens from ``start`` end, or ``end`` if before; to be verified."""
         text, rules = self.text, self.rules
         border = 0 if start == 0 else -1
         while border < 0:
-            stop = min(len(text), start + rules.limit)
-            border = rules.borders.first(text, start, stop)
+            stop = min(end, start + rules.limit)
+            border = rules.borders.first(self.points, start, stop)
             stop = border if border >= 0 else stop
             head = rules.part(text[start:stop])
             if head > budget:
                 return self._within(start, stop, budget)
-            if stop == len(text):
-                return stop
+            if stop == end:
+                return end
             budget -= head
             start = stop
         return self._unit_end(self._up_to(border) + budget)
@@ -174,7 +174,8 @@ class BorderIndex:
             return units
         return int(self.cumulative[units - 1])
 
-    def _all_up_to(self, offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+    def up_to(self, offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Tokens of the whole text that end up to each of the offsets."""
         units = np.searchsorted(self.unit_ends, offsets.astype(self.unit_ends.dtype), side="right")
         if self.cumulative is None:
             return units.astype(np.int64)

@@ -81,12 +81,13 @@ class PlainIndex:
             offsets, np.zeros_like(offsets), none, np.full_like(offsets, len(self.text) + 1), none - 1
         )
 
-    def furthest(self, start: int, max_tokens: int) -> int:
+    def furthest(self, start: int, max_tokens: int, stop: int | None = None) -> int:
         """The largest grapheme border up to which ``max_tokens`` fit; see ``TokenIndex``."""
+        stop = len(self.text) if stop is None else stop
         width = max(64, 6 * max_tokens)
-        while len(ends := self.ends(self.text[start : start + width])) <= max_tokens:
-            if start + width >= len(self.text):
-                return len(self.text)
+        while len(ends := self.ends(self.text[start : min(stop, start + width)])) <= max_tokens:
+            if start + width >= stop:
+                return stop
             width *= 2
         for last in range(max_tokens - 1, -1, -1):
             end = graphemes.safe_cut(self.text, start + ends[last])

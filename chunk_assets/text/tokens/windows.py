@@ -42,7 +42,7 @@ def heads(text: str, points: NDArray[Any], offsets: NDArray[np.int64], rules: Ru
         masks = rules.borders.between(_windows(points, at, _WIDE + 1))
         first[batch] = np.where(masks.any(axis=1), at + 1 + masks.argmax(axis=1), -1)
     for slow in np.flatnonzero(first < 0).tolist():
-        first[slow] = _first(text, int(offsets[slow]), rules)
+        first[slow] = _first(points, int(offsets[slow]), rules)
     _count(text, offsets, first, (first > offsets) & (first <= len(text)) & ~counted, tokens, rules)
     return first, tokens
 
@@ -64,7 +64,7 @@ def tails(
             masks = rules.borders.between(_windows(points, at - width - 1, width + 1))[:, ::-1]
             last[batch] = np.where(masks.any(axis=1), at - 1 - masks.argmax(axis=1), -1)
     for slow in np.flatnonzero(last < 0).tolist():
-        last[slow] = _last(text, int(offsets[slow]), rules, runs)
+        last[slow] = _last(points, int(offsets[slow]), rules, runs)
     _count(text, last, offsets, (last >= 0) & (last < offsets), tokens, rules)
     return last, tokens
 
@@ -132,15 +132,15 @@ def _windows(points: NDArray[Any], starts: NDArray[np.int64], width: int) -> NDA
     return windows
 
 
-def _first(text: str, offset: int, rules: Rules) -> int:
-    stop = min(offset + min(rules.limit, _FAR), len(text))
-    border = rules.borders.first(text, offset, stop)
-    return border if border >= 0 else len(text) + 1
+def _first(points: NDArray[Any], offset: int, rules: Rules) -> int:
+    stop = min(offset + min(rules.limit, _FAR), len(points))
+    border = rules.borders.first(points, offset, stop)
+    return border if border >= 0 else len(points) + 1
 
 
-def _last(text: str, offset: int, rules: Rules, runs: NDArray[np.int64]) -> int:
+def _last(points: NDArray[Any], offset: int, rules: Rules, runs: NDArray[np.int64]) -> int:
     far = min(rules.limit, _FAR)
-    border = rules.borders.last(text, offset - far, offset)
+    border = rules.borders.last(points, offset - far, offset)
     if border >= 0:
         return border
     if offset <= far:
