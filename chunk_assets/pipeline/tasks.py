@@ -29,11 +29,11 @@ def prepare(load: str | Callable[[], bytes], name: str, options: Options, docume
     if not converted.markdown:
         return Prepared(converted)
     from chunk_assets.text.document import TextDocument
-    from chunk_assets.text.facts import has_clean_paragraphs
+    from chunk_assets.text.facts import clean_paragraphs
 
     document = TextDocument(converted.markdown)
-    clean = has_clean_paragraphs(converted.markdown)
-    return Prepared(converted, document.headings, len(document.blocks.tables), clean)
+    tables = len(document.blocks.tables)
+    return Prepared(converted, document.headings, tables, clean_paragraphs(document))
 
 
 def verified(load: str | Callable[[], bytes], document_sha256: str) -> Callable[[], bytes]:

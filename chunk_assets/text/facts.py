@@ -14,12 +14,17 @@ _SHARE = 0.6
 
 
 def has_clean_paragraphs(markdown: str) -> bool:
+    """``clean_paragraphs`` of a text that was not parsed yet."""
+    return clean_paragraphs(TextDocument(markdown))
+
+
+def clean_paragraphs(document: TextDocument) -> bool:
     """Whether the text is prose whose paragraphs can be chunks as they are.
 
     At least three paragraphs, most of the text in them, and three in five of them of 15 to 250
     words that end like a sentence (so neither fragments of a layout nor one unbroken run).
     """
-    blocks = TextDocument(markdown).blocks
+    markdown, blocks = document.markdown, document.blocks
     lengths = blocks.ends - blocks.starts
     prose = np.flatnonzero(blocks.kinds == kinds.PARAGRAPH)
     if len(prose) < _LEAST_PARAGRAPHS or 2 * int(lengths[prose].sum()) < int(lengths.sum()):
