@@ -34,6 +34,14 @@ def test_a_document_with_a_user_password_is_encrypted():
     assert failure(data).status == "encrypted"
 
 
+def test_a_damaged_document_is_not_said_to_be_encrypted_because_the_one_before_it_was():
+    damaged = pdf.build([pdf.text(72, 700, SENTENCE)]).replace(b"/Pages 2 0 R", b"/Pages 9 0 R")
+    alone = outcome(damaged)
+    assert alone != "encrypted"
+    assert failure(pdf.build([SENTENCE], password=("secret", "owner"))).status == "encrypted"
+    assert outcome(damaged) == alone
+
+
 def test_a_document_with_only_an_owner_password_is_opened():
     data = pdf.build([pdf.text(72, 700, SENTENCE)], password=("", "owner"))
     assert PDF.convert(data, Options()).markdown == SENTENCE

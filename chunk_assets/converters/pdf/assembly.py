@@ -27,10 +27,13 @@ def assemble(pages: Sequence[LaidPage], outline: Mapping[str, int], limit: int) 
     furniture = find_furniture([(laid.page, laid.pieces) for laid in pages], body)
     for laid in pages:
         drop = furniture.drop.get(laid.page.number, set())
-        kept = [piece for piece in laid.pieces if isinstance(piece, Table) or piece.seq not in drop]
-        laid.blocks = as_blocks(kept)
+        aside = furniture.aside.get(laid.page.number, set())
+        gone = drop | aside
+        laid.blocks = as_blocks([p for p in laid.pieces if isinstance(p, Table) or p.seq not in gone])
         box = laid.page.box
         mark_notes(laid.blocks, body, box.bottom, box.bottom - box.top)
+        lines_aside = [p for p in laid.pieces if isinstance(p, Line) and p.seq in aside]
+        laid.blocks += [Block("note", [line]) for line in lines_aside]
         laid.pieces = []
     mark_headings([block for laid in pages for block in laid.blocks], body, outline)
     for laid in pages:

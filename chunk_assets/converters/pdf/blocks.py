@@ -15,6 +15,8 @@ _LONE = re.compile(rf"[{BULLETS}\ue000-\uf8ff]")
 _NUMBER = re.compile(r"^(\(?(?:\d{1,3}|[a-zA-Z]|[ivxlIVXL]{1,6})[.)])\s+(?=\S)")
 _LEADER = re.compile(r"(?:\s?[.·…_]){4,}\s*")
 _LEADER_MARKS = ("...", ". .", "··", "· ·", "……", "… …", "___")
+# The dots that lead to a page number at the line's end, or the line to write on in a form.
+_LEADS = re.compile(r"(?:\s?[.·…]){4,}\s*\S{0,8}$|_{3}")
 _ENDS = re.compile(rf"[.!?:;。！？：；]['\"”’»)\]]*[\d{RAISED}]{{0,2}}$")
 
 
@@ -81,6 +83,8 @@ def as_blocks(pieces: Sequence[Line | Table]) -> list[Block]:
             continue
         if blocks and blocks[-1].lines and _continues(blocks[-1], piece, leading, rights):
             blocks[-1].lines.append(piece)
+            if blocks[-1].kind == "text" and leads_on(piece.text):
+                blocks[-1].kind = "leader"
         else:
             blocks.append(_new_block(piece))
     return blocks
@@ -92,7 +96,7 @@ def _new_block(line: Line) -> Block:
         return Block("note", [line])
     if line.mono:
         return Block("code", [line])
-    if has_leader(text):
+    if leads_on(text):
         return Block("leader", [line])
     bullet = _BULLET.match(text)
     if bullet:
@@ -106,6 +110,11 @@ def _new_block(line: Line) -> Block:
 def has_leader(text: str) -> bool:
     """Whether a row of dots or the like leads from a title to a page number."""
     return any(mark in text for mark in _LEADER_MARKS) and bool(_LEADER.search(text))
+
+
+def leads_on(text: str) -> bool:
+    """Whether the line ends in such a row of dots, with or without a number after it."""
+    return has_leader(text) and bool(_LEADS.search(text))
 
 
 def _leading(lines: Sequence[Line]) -> float:
@@ -145,7 +154,9 @@ def _continues(block: Block, line: Line, leading: float, rights: Mapping[int, fl
         return _is_tail(block, last, line)
     if _starts_item(line) and (_is_outside(block, line) or not _is_hanging_number(last, line)):
         return False
-    if has_leader(last.text) or not _is_below(last, line, leading):
+    if leads_on(last.text) or not _is_below(last, line, leading):
+        return False
+    if last.text[-1:].isdigit() and leads_on(line.text):
         return False
     if block.kind == "item" and line.x0 < block.lines[0].x0 - 2:
         # The text of an indented bullet may run on at the margin, but only if its line was full.

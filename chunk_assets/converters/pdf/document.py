@@ -41,7 +41,7 @@ def opened(data: bytes) -> Iterator[Any]:
     try:
         document = pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:
-        raise _failure(error, data) from error
+        raise _failure(_error_code(data), data) from error
     try:
         yield document
     finally:
@@ -83,8 +83,24 @@ def _shows_annotations(page: Any) -> bool:
     return False
 
 
-def _failure(error: Any, data: bytes) -> DocumentFailure:
-    code = getattr(error, "err_code", None)
+def _error_code(data: bytes) -> int:
+    """Why PDFium can't open the file, asked anew.
+
+    It does not set its error for every fault and then tells that of an earlier document, so something
+    that is surely no PDF is opened first.
+    """
+    import pypdfium2
+
+    code = 0
+    for attempt in (b"no PDF", data):
+        try:
+            pypdfium2.PdfDocument(attempt).close()
+        except pypdfium2.PdfiumError as error:
+            code = int(getattr(error, "err_code", 0) or 0)
+    return code
+
+
+def _failure(code: int, data: bytes) -> DocumentFailure:
     if code == _PASSWORD:
         return DocumentFailure("encrypted", "the PDF needs a password to be opened")
     if code == _SECURITY:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from chunk_assets.converters.pdf.model import Line, PageText, Table
@@ -15,18 +16,22 @@ _PAGE_NUMBER = re.compile(
     r"(?:\s*(?:/|of|de|von|sur|di|из)\s*\d{1,4})?[-–—\])|\s]*$",
     re.IGNORECASE,
 )
+# A number that begins or ends a line, such as the page number beside the title of a chapter.
+_EDGE_NUMBER = re.compile(r"^(\d{1,4})\s+\S|\s(\d{1,4})(?:\s*/\s*\d{1,4})?$")
 # Share of the page height at top and bottom where furniture stands.
 _ZONE = 0.13
 
 
 @dataclass(slots=True)
 class Furniture:
-    """What repeats: ``drop[page]`` holds the ``seq`` of its lines.
+    """What repeats: ``drop[page]`` holds the ``seq`` of its lines that go.
 
+    ``aside[page]`` holds those of lines that are said once, apart from the flow of the text.
     ``heads`` and ``numbers`` (by page, as printed) are the texts, for the document's facts.
     """
 
     drop: dict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
+    aside: dict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
     heads: list[str] = field(default_factory=list)
     numbers: dict[int, str] = field(default_factory=dict)
 
@@ -34,8 +39,8 @@ class Furniture:
 def find_furniture(pages: list[tuple[PageText, list[Line | Table]]], body_size: float) -> Furniture:
     """Lines that repeat in the margins of a document of two or more pages.
 
-    The first occurrence of a running head stays in the text if it is on the first page, which it may be
-    the title of. Running feet and page numbers go from every page. Lines much larger than the body are
+    Each text is said once: a running head that is on the first page stays where it is, as it may be the
+    title, others stand apart. Page numbers go from every page. Lines much larger than the body are
     headings, not furniture.
     """
     found = Furniture()
@@ -47,17 +52,35 @@ def find_furniture(pages: list[tuple[PageText, list[Line | Table]]], body_size: 
             alone.add(page.number)
         for zone, line in margins:
             groups[zone, _COUNTING.sub("#", line.text.strip().lower())].append((page.number, line))
-    _drop_numbers(found, [place for places in groups.values() for place in places])
+    everywhere = [place for places in groups.values() for place in places]
+    _drop_numbers(found, everywhere)
+    counted = _counted(found, everywhere, len(pages), body_size)
+    usual = _usual_levels(groups, len(pages))
     first = pages[0][0].number if pages else 0
     for (zone, key), places in groups.items():
-        if _is_furniture(key, places, len(pages), body_size):
-            found.heads.append(places[0][1].text)
-            for number, line in places:
-                # Pages with nothing but such lines keep them; there only page numbers go.
-                if number not in alone and not (zone == "head" and number == first):
-                    found.drop[number].add(line.seq)
+        running = _is_furniture(key, places, len(pages), body_size, usual[zone])
+        # Pages with nothing but such lines keep them; there only page numbers go.
+        taken = [
+            (page, line)
+            for page, line in places
+            if (running or line.seq in counted[page]) and page not in alone
+        ]
+        if taken:
+            _take_out(found, key, taken, stays=zone == "head" and taken[0][0] == first)
     found.heads = list(dict.fromkeys(found.heads))
     return found
+
+
+def _take_out(found: Furniture, key: str, places: list[tuple[int, Line]], stays: bool) -> None:
+    """All of these lines but the first go; that one stays in its place, or stands apart."""
+    found.heads.append(places[0][1].text)
+    for number, line in places[1:]:
+        found.drop[number].add(line.seq)
+    number, line = places[0]
+    if "page # of #" in key:
+        found.drop[number].add(line.seq)
+    elif not stays and line.seq not in found.drop[number]:
+        found.aside[number].add(line.seq)
 
 
 def _margin_lines(page: PageText, pieces: list[Line | Table]) -> list[tuple[str, Line]]:
@@ -91,9 +114,28 @@ def _outer(margin: list[Line], pieces: list[Line | Table], way: int) -> list[Lin
     return [line for line in margin if (line.bottom if way > 0 else -line.top) <= edge]
 
 
-def _is_furniture(key: str, places: list[tuple[int, Line]], count: int, body_size: float) -> bool:
+def _usual_levels(
+    groups: Mapping[tuple[str, str], Sequence[tuple[int, Line]]], count: int
+) -> dict[str, set[int]]:
+    """By zone, the levels (in points) where half of the pages or more have a line apart from the text."""
+    pages: dict[str, dict[int, set[int]]] = {"head": defaultdict(set), "foot": defaultdict(set)}
+    for (zone, _), places in groups.items():
+        for page, line in places:
+            pages[zone][round(line.top)].add(page)
+    return {
+        zone: {level for level, where in levels.items() if len(where) * 2 >= count}
+        for zone, levels in pages.items()
+    }
+
+
+def _is_furniture(
+    key: str, places: list[tuple[int, Line]], count: int, body_size: float, usual: set[int]
+) -> bool:
     """Whether lines that are alike but for figures are a running head or foot, and not page numbers."""
-    if not _repeats(key, places, len({page for page, _ in places}), count):
+    on_pages = len({page for page, _ in places})
+    # The title of a chapter runs over its own pages only, but where the other chapters have theirs.
+    of_chapter = on_pages >= 4 and round(places[0][1].top) in usual
+    if not of_chapter and not _repeats(key, places, on_pages, count):
         return False
     if _PAGE_NUMBER.match(places[0][1].text) or places[0][1].size > 1.25 * body_size:
         return False
@@ -108,6 +150,32 @@ def _drop_numbers(found: Furniture, places: list[tuple[int, Line]]) -> None:
         for page, line in numbers:
             found.drop[page].add(line.seq)
             found.numbers.setdefault(page, line.text)
+
+
+def _counted(
+    found: Furniture, places: list[tuple[int, Line]], count: int, body_size: float
+) -> dict[int, set[int]]:
+    """By page, the lines of any text that begin or end with the number of their page, if many pages have one.
+
+    Such are the titles of chapters and sections beside the page number.
+    """
+    lines: dict[int, set[int]] = defaultdict(set)
+    by_distance: dict[int, list[tuple[int, Line, str]]] = defaultdict(list)
+    for page, line in places:
+        match = _EDGE_NUMBER.search(line.text)
+        if match and line.size <= 1.25 * body_size:
+            number = match.group(1) or match.group(2)
+            by_distance[int(number) - page].append((page, line, number))
+    for counted in by_distance.values():
+        levels = Counter(round(line.top) for _, line, _ in counted)
+        level, _ = levels.most_common(1)[0]
+        there = [entry for entry in counted if abs(entry[1].top - level) <= 3]
+        on_pages = len({page for page, _, _ in there})
+        if on_pages >= 4 and on_pages * 10 >= count * 3:
+            for page, line, number in there:
+                lines[page].add(line.seq)
+                found.numbers.setdefault(page, number)
+    return lines
 
 
 def _repeats(key: str, places: list[tuple[int, Line]], pages: int, count: int) -> bool:

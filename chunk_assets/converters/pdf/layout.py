@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from chunk_assets.converters.pdf.blocks import as_lines, with_bullets
 from chunk_assets.converters.pdf.initials import with_initials
 from chunk_assets.converters.pdf.lattice import ruled_tables
+from chunk_assets.converters.pdf.leaders import with_leaders
 from chunk_assets.converters.pdf.lines import fragments
 from chunk_assets.converters.pdf.model import Block, Line, PageText, Table
 from chunk_assets.converters.pdf.order import in_order
@@ -25,7 +26,7 @@ class LaidPage:
 def lay_out(page: PageText) -> LaidPage:
     """Tables, then lines, in reading order. The words are let go, only texts and boxes stay."""
     ruled, rest = ruled_tables(page.words, page.across, page.down)
-    aligned, lines = open_tables(fragments(rest))
+    aligned, lines = open_tables(with_leaders(fragments(rest)))
     flat = with_bullets(with_initials([line for line in lines if line.angle == 0]))
     pieces: list[Line | Table] = [*flat, *ruled, *aligned]
     ordered = as_lines(in_order(pieces))

@@ -45,7 +45,10 @@ def table_markdown(table: Table, header: bool = True) -> str:
 
 
 def _cell(text: str) -> str:
-    return escaped(text).replace("|", "\\|") if text else " "
+    if not text:
+        return " "
+    plain = without_leader(text) if "..." in text or ". . ." in text else text
+    return escaped(plain).replace("|", "\\|")
 
 
 def block_markdown(block: Block, known: Collection[str]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from chunk_assets.converters.pdf.cells import bulleted, cut_cell, trimmed
 from chunk_assets.converters.pdf.joining import join_two
@@ -20,6 +20,7 @@ COLUMN_GAP = 0.55
 _FIGURE = frozenset("0123456789.,%$€£¥()-–—+/*:−<>≤≥±~ ")
 _CAPTION = re.compile(r"(?:table|exhibit|figure|schedule|chart)\s+\S*\d", re.IGNORECASE)
 _LEADER = ("....", ". . .", "…", "____", "····")
+_DOTS = re.compile(r"[.·…]{3,}$|^[.·]$")
 
 
 @dataclass(slots=True)
@@ -37,6 +38,13 @@ class _Row:
         """Whether it is a line of a table of contents or of a form, with dots or a line to the right."""
         text = " ".join([part.text for part in self.parts])
         return any(mark in text for mark in _LEADER)
+
+    @property
+    def several(self) -> bool:
+        """Whether it has several pieces; after a label with dots they must be figures."""
+        if len(self.pieces) < 2:
+            return False
+        return not self.leader or all(map(_is_figure, self.pieces[1:]))
 
 
 def open_tables(lines: list[Line]) -> tuple[list[Table], list[Line]]:
@@ -71,7 +79,7 @@ def _runs(rows: list[_Row]) -> list[list[_Row]]:
     current: list[_Row] = []
     single = 0
     for row in rows:
-        several = len(row.pieces) > 1 and not row.leader
+        several = row.several
         apart = bool(current) and row.top - current[-1].bottom > 2.6 * row.size
         if apart or (current and not several and single >= 2):
             runs.append(current)
@@ -93,6 +101,7 @@ def _stripped(run: list[_Row]) -> list[_Row]:
 
 
 def _tables_in(run: list[_Row]) -> list[Table]:
+    run = [_undotted(row) for row in run]
     if _is_prose(run):
         return []
     columns = _columns(run)
@@ -118,6 +127,17 @@ def _tables_in(run: list[_Row]) -> list[Table]:
             tuple(columns),
         )
     ]
+
+
+def _undotted(row: _Row) -> _Row:
+    """The row without the dots between its label and its figures."""
+    if not row.leader:
+        return row
+    pieces = []
+    for piece in row.pieces:
+        words = [word._replace(text=_DOTS.sub("", word.text)) for word in piece]
+        pieces.append([word for word in words if word.text] or piece)
+    return replace(row, pieces=pieces)
 
 
 def _is_prose(run: list[_Row]) -> bool:
