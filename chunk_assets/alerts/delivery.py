@@ -12,6 +12,8 @@ from chunk_assets.errors import Retry
 from chunk_assets.hashing import sha256_text
 
 TIMEOUT_SECONDS = 20.0
+# Notices that a message spells out; the others are counted. A webhook has all of them as data.
+SPELT_OUT = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,10 @@ def title_of(notices: Sequence[Notice]) -> str:
 
 def text_of(notices: Sequence[Notice]) -> str:
     """What failed, where, since when, the worst example, what to do, and a link."""
-    return "\n\n".join(_paragraph(notice) for notice in notices)
+    paragraphs = [_paragraph(notice) for notice in notices[:SPELT_OUT]]
+    if len(notices) > SPELT_OUT:
+        paragraphs.append(f"and {len(notices) - SPELT_OUT} more: see pipeline_summary in the UI")
+    return "\n\n".join(paragraphs)
 
 
 def _paragraph(notice: Notice) -> str:

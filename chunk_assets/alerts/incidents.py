@@ -136,8 +136,13 @@ class Ledger:
         else:
             del self.incidents[place]
 
-    def note(self, notice: Notice, target: str) -> None:
-        """Writes down that ``target`` has the notice; a finished incident is forgotten."""
+    def note(self, notices: Iterable[Notice], target: str) -> None:
+        """Writes down that ``target`` has the notices; a finished incident is forgotten."""
+        for notice in notices:
+            self._note(notice, target)
+        self.save()
+
+    def _note(self, notice: Notice, target: str) -> None:
         place = notice.condition.place
         incident = self.incidents[place]
         if notice.event == OPENED:
@@ -147,7 +152,6 @@ class Ledger:
             self.incidents[place] = incident
             if set(incident.told) <= set(incident.told_over):
                 del self.incidents[place]
-        self.save()
 
 
 def ledger_file(home: str) -> Path:

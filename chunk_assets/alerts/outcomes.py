@@ -68,18 +68,20 @@ def record(
     stopped: str = "",
     *,
     over_budget: bool = False,
+    ended: bool = True,
 ) -> None:
     """Takes the verdicts of a run over those of before; checks that did not run keep theirs.
 
     ``stopped`` is why the run ended early, which is remembered like a failed check; ``over_budget`` tells
-    that it was the budget, which is an incident of its own kind.
+    that it was the budget, which is an incident of its own kind. Without ``ended`` nothing is said of how
+    the run ended: the checks alone were run again.
     """
     known = load_verdicts(layout, batch)
     failed = stopped and (BUDGET if over_budget else STOPPED)
     endings = [
         Outcome(name, "", name != failed, "error", stopped if name == failed else "the run completed")
         for name in (STOPPED, BUDGET)
-        if name != BUDGET or BUDGET in known or over_budget
+        if ended and (name != BUDGET or BUDGET in known or over_budget)
     ]
     for outcome in (*outcomes, *endings):
         known[outcome.name] = _next(known.get(outcome.name), outcome, run_id, now)

@@ -8,9 +8,12 @@ from chunk_assets.alerts.delivery import Target
 from chunk_assets.alerts.incidents import Ledger, due_notices
 from chunk_assets.errors import Retry
 
+# Of a digest: receivers refuse bodies of megabytes.
+MOST_IN_ONE = 200
+
 
 def send_due(ledger: Ledger, targets: Sequence[Target], digest_over: int) -> tuple[int, list[str]]:
-    """Delivers what is due; more than ``digest_over`` notices for a target go as one message.
+    """Delivers what is due; more than ``digest_over`` notices for a target go together, 200 a message.
 
     The ledger is saved before the first delivery, so that keys are fixed before anybody hears them, and
     after each one. A target that fails is tried again at the next call; the others do not wait for it.
@@ -21,14 +24,14 @@ def send_due(ledger: Ledger, targets: Sequence[Target], digest_over: int) -> tup
     delivered, problems = 0, []
     for target in targets:
         due = due_notices(ledger, target.name)
-        parcels = [due] if len(due) > digest_over else [[notice] for notice in due]
+        size = MOST_IN_ONE if len(due) > digest_over else 1
+        parcels = [due[start : start + size] for start in range(0, len(due), size)]
         for parcel in parcels:
             try:
                 target.send(parcel)
             except Retry as error:
                 problems.append(str(error))
                 break
-            for notice in parcel:
-                ledger.note(notice, target.name)
+            ledger.note(parcel, target.name)
             delivered += len(parcel)
     return delivered, problems

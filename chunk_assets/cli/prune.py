@@ -25,13 +25,15 @@ def command(out: Output, dry_run: bool, runs: bool, reap: bool) -> int:
     deleted, reaped = 0, 0
     if runs or reap:
         from chunk_assets.defs.home import open_instance
-        from chunk_assets.defs.pruning import prune_runs, reap_runs
+        from chunk_assets.defs.pruning import prune_records, prune_runs, reap_runs
 
         with open_instance(catalog.home) as instance:
             if reap:
                 reaped = len(reap_runs(instance, time.time() - DAY_SECONDS, dry_run=dry_run))
             if runs:
                 deleted = prune_runs(instance, catalog.operation.keep_runs_per_batch, dry_run=dry_run)
+            if runs and not dry_run:
+                prune_records(instance)
     value = {"vectors": report.dropped, "bytes": report.bytes_freed, "runs": deleted, "reaped": reaped}
     out.result(value | {"dry_run": dry_run})
     out.table("Would be dropped" if dry_run else "Dropped", list(value), [list(value.values())])

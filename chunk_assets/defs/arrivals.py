@@ -4,36 +4,19 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
 
 import dagster as dg
 
 from chunk_assets.catalog import Catalog, load_catalog
 from chunk_assets.defs.jobs import job_name
+from chunk_assets.defs.looks import Look, Todo
 from chunk_assets.defs.partitions import partitions_of
 from chunk_assets.defs.places import BATCH_TAG, STATE_TAG, busy_batches
 from chunk_assets.defs.session import options_from
 from chunk_assets.errors import SourceUnavailable
 from chunk_assets.hashing import fingerprint
-from chunk_assets.pipeline import Batch, BatchContext, Session, all_batches
+from chunk_assets.pipeline import BatchContext, Session, all_batches
 from chunk_assets.records import OK
-
-
-@dataclass(frozen=True, slots=True)
-class Todo:
-    """A batch with something to do. ``state`` names what is there and how it would be worked on."""
-
-    batch: Batch
-    state: str
-
-
-@dataclass(slots=True)
-class Look:
-    """What one look at the sources found."""
-
-    todo: list[Todo] = field(default_factory=list)
-    problems: dict[str, str] = field(default_factory=dict)
-    future: list[Batch] = field(default_factory=list)
 
 
 def as_written(loaded: Catalog) -> Catalog:
@@ -78,7 +61,8 @@ def _todo(session: Session, name: str) -> Iterator[Todo]:
             continue
         attempts = {name: row.count for name, row in context.state.attempts.items()}
         parts = {"listing": context.listing_digest, "recipe": context.recipe.digest, "attempts": attempts}
-        yield Todo(batch, fingerprint(parts))
+        published = context.state.listing_digest if context.manifest is not None else ""
+        yield Todo(batch, fingerprint(parts), context.listing_digest, published)
 
 
 def _only_waits(context: BatchContext) -> bool:

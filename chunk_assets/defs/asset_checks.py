@@ -38,22 +38,33 @@ def blocking(outcomes: Iterable[Outcome]) -> bool:
     return any(not outcome.passed and outcome.severity == ERROR for outcome in outcomes)
 
 
-def check_results(key: dg.AssetKey, outcomes: Iterable[Outcome], partition: str) -> list[dg.AssetCheckResult]:
-    """Verdicts with their counts as numbers (the UI plots them) and the worst rows as a table."""
+def check_results(
+    key: dg.AssetKey, outcomes: Iterable[Outcome], partition: str, report: str = ""
+) -> list[dg.AssetCheckResult]:
+    """Verdicts with their counts as numbers (the UI plots them), the worst rows as a table, and a link.
+
+    ``report`` is the address of the page that shows the batch with all its chunks.
+    """
     return [
         dg.AssetCheckResult(
             asset_key=key,
             check_name=outcome.name,
             passed=outcome.passed,
-            severity=dg.AssetCheckSeverity.ERROR if outcome.severity == ERROR else dg.AssetCheckSeverity.WARN,
+            severity=dagster_severity(outcome),
             description=outcome.summary,
-            metadata=_metadata(outcome, partition),
+            metadata=check_metadata(outcome, partition, report),
         )
         for outcome in outcomes
     ]
 
 
-def _metadata(outcome: Outcome, partition: str) -> dict[str, dg.MetadataValue]:
+def dagster_severity(outcome: Outcome) -> dg.AssetCheckSeverity:
+    """The severity in Dagster's words."""
+    return dg.AssetCheckSeverity.ERROR if outcome.severity == ERROR else dg.AssetCheckSeverity.WARN
+
+
+def check_metadata(outcome: Outcome, partition: str, report: str) -> dict[str, dg.MetadataValue]:
+    """What is shown of a verdict."""
     metadata: dict[str, dg.MetadataValue] = {"batch": dg.MetadataValue.text(partition)}
     for name, value in outcome.counts.items():
         metadata[name] = (
@@ -64,4 +75,6 @@ def _metadata(outcome: Outcome, partition: str) -> dict[str, dg.MetadataValue]:
             records=[dg.TableRecord(dict(example)) for example in outcome.examples],
             schema=dg.TableSchema([dg.TableColumn(name) for name in ("document_id", "page", "what")]),
         )
+    if report:
+        metadata["report"] = dg.MetadataValue.url(report)
     return metadata

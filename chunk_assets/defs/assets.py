@@ -9,6 +9,7 @@ from chunk_assets.catalog import Catalog
 from chunk_assets.checks import run_checks
 from chunk_assets.checks.base import BatchTables
 from chunk_assets.defs.asset_checks import blocking, check_results, check_specs
+from chunk_assets.defs.logs import report_url
 from chunk_assets.defs.metadata import batch_metadata, column_schema
 from chunk_assets.defs.partitions import partitions_of
 from chunk_assets.defs.session import BatchRun
@@ -64,6 +65,7 @@ def _asset(catalog: Catalog, name: str, table: str, before: str | None, version:
     source = catalog.source(name)
     partitions = partitions_of(source)
     key = dg.AssetKey([name, table])
+    link = catalog.alerts.link_base
 
     @dg.asset(
         key=key,
@@ -84,12 +86,13 @@ def _asset(catalog: Catalog, name: str, table: str, before: str | None, version:
         run: BatchRun = context.resources.run
         with run.failing_for_good():
             batch = run.batch(name, context.partition_key)
+            page = report_url(link, str(batch.batch))
             try:
                 report = STAGES[table](batch)
             except MassDeletion as error:
                 refused = failed_guard(name, error)
                 run.outcomes.append(refused)
-                yield from check_results(key, [refused], context.partition_key)
+                yield from check_results(key, [refused], context.partition_key, page)
                 raise
             tables = batch_tables(batch)
             outcomes = [*_guard(batch, table), *run_checks(table, stage_tables(batch, table))]
@@ -97,10 +100,8 @@ def _asset(catalog: Catalog, name: str, table: str, before: str | None, version:
             if table == EMBEDDINGS and not blocking(outcomes):
                 run.published = publish(batch, _verdicts(run, tables))
         yield dg.MaterializeResult(
-            metadata=batch_metadata(
-                table, tables.tables[table], report, tables.max_model_tokens, str(batch.batch)
-            ),
-            check_results=check_results(key, outcomes, context.partition_key),
+            metadata=batch_metadata(table, tables.tables[table], report, tables.max_model_tokens, page),
+            check_results=check_results(key, outcomes, context.partition_key, page),
         )
 
     return _materialize

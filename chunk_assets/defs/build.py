@@ -5,7 +5,9 @@ import dagster as dg
 from chunk_assets.catalog import Catalog
 from chunk_assets.defs.assets import source_assets
 from chunk_assets.defs.evaluation import evaluation_asset, has_golden_set
+from chunk_assets.defs.freshness import freshness_checks
 from chunk_assets.defs.jobs import home_jobs, source_jobs
+from chunk_assets.defs.rechecks import recheck_job
 from chunk_assets.defs.schedules import schedules
 from chunk_assets.defs.sensors import alerts_sensor, arrivals_sensor
 from chunk_assets.defs.session import Collect, options_from, run_resource
@@ -24,6 +26,7 @@ def build_definitions(
     jobs = {name: source_jobs(catalog, name) for name in names}
     ingest = {name: jobs[name][0] for name in names}
     upkeep = upkeep_jobs(catalog)
+    rechecks = [recheck_job(catalog, name) for name in names]
     whole = [summary_asset(catalog)]
     if has_golden_set(catalog):
         whole.append(evaluation_asset(catalog, recipes))
@@ -35,7 +38,8 @@ def build_definitions(
             *whole,
             *vector_index_assets(catalog),
         ],
-        jobs=[*(job for name in names for job in jobs[name]), *of_home.values(), *upkeep],
+        asset_checks=freshness_checks(catalog),
+        jobs=[*(job for name in names for job in jobs[name]), *of_home.values(), *upkeep, *rechecks],
         sensors=[
             arrivals_sensor(catalog, [*ingest.values(), *([evaluate] if evaluate else [])]),
             alerts_sensor(catalog),

@@ -6,6 +6,7 @@ import dagster as dg
 from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
 
 from chunk_assets.catalog import Catalog
+from chunk_assets.defs.freshness import freshness_key
 from chunk_assets.records import CHUNKS, EMBEDDINGS, TABLES
 
 # What each job materializes; the stages before it are taken as they were staged or published.
@@ -31,7 +32,7 @@ def source_jobs(catalog: Catalog, name: str) -> list[UnresolvedAssetJobDefinitio
     return [
         dg.define_asset_job(
             job_name(job, name),
-            selection=dg.AssetSelection.assets(*(dg.AssetKey([name, table]) for table in tables)),
+            selection=_selection(catalog, name, tables),
             description=DESCRIPTIONS[job],
             tags={"source": name},
             executor_def=dg.in_process_executor,
@@ -39,6 +40,14 @@ def source_jobs(catalog: Catalog, name: str) -> list[UnresolvedAssetJobDefinitio
         for job, tables in STAGES_OF_JOB.items()
         if name in catalog.sources
     ]
+
+
+def _selection(catalog: Catalog, name: str, tables: Sequence[str]) -> dg.AssetSelection:
+    """The assets with the checks that are part of them; freshness is not a matter of one batch."""
+    chosen = dg.AssetSelection.assets(*(dg.AssetKey([name, table]) for table in tables))
+    if catalog.sources[name].freshness is None:
+        return chosen
+    return chosen - dg.AssetSelection.checks(freshness_key(name))
 
 
 HOME_JOBS = {

@@ -25,8 +25,8 @@ def column_schema(schema: pa.Schema) -> dg.MetadataValue:
     return dg.MetadataValue.table_schema(dg.TableSchema(columns=columns))
 
 
-def batch_metadata(table: str, data: pa.Table, report: StageReport, limit: int, batch: str) -> dict[str, Any]:
-    """Metadata of one materialization; ``limit`` is the embedder's bound in tokens."""
+def batch_metadata(table: str, data: pa.Table, report: StageReport, limit: int, page: str) -> dict[str, Any]:
+    """Metadata of one materialization; ``limit`` is the embedder's bound in tokens, ``page`` the report."""
     metadata: dict[str, Any] = {
         "dagster/row_count": data.num_rows,
         "dagster/column_schema": column_schema(data.schema),
@@ -39,7 +39,7 @@ def batch_metadata(table: str, data: pa.Table, report: StageReport, limit: int, 
         metadata["failed documents"] = failures_table(report)
     if table == CHUNKS and data.num_rows:
         metadata |= _chunk_metadata(data, limit)
-        metadata["all chunks as a page"] = f"chunk-assets report {batch} --open"
+        metadata["report"] = dg.MetadataValue.url(page)
     if table == EMBEDDINGS:
         metadata |= {"texts embedded": report.texts, "tokens": report.tokens, "vectors reused": report.reused}
         metadata |= {"texts refused": report.refused}

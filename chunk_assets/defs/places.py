@@ -7,6 +7,8 @@ from chunk_assets.pipeline import Batch
 
 BATCH_TAG = "chunk-assets/batch"
 STATE_TAG = "chunk-assets/state"
+# Of the jobs that only run checks again.
+RECHECK = "recheck_"
 PARTITION_TAG = "dagster/partition"
 UNFINISHED = (*IN_PROGRESS_RUN_STATUSES, dg.DagsterRunStatus.QUEUED)
 

@@ -1,16 +1,30 @@
 """Bounded growth of the Dagster database, and runs that nobody works on any more."""
 
+import shutil
 import time
 from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
 
 import dagster as dg
+from dagster._core.instance.utils import RUNLESS_RUN_ID
 from dagster._core.storage.dagster_run import IN_PROGRESS_RUN_STATUSES
+from dagster._core.storage.event_log.schema import (
+    AssetCheckExecutionsTable,
+    AssetEventTagsTable,
+    SqlEventLogStorageTable,
+)
+from dagster._core.storage.event_log.sql_event_log import SqlEventLogStorage
+from sqlalchemy import delete, func, select
+from sqlalchemy.engine import Connection
 
 from chunk_assets.defs.places import PARTITION_TAG, batches_of
 from chunk_assets.storage.layout import Layout
 from chunk_assets.storage.locks import is_held
 
 PAGE = 500
+# Records without a run that are kept of each asset and check.
+RECORDS = 200
 # A run says nothing while it loads its code, and its batch is not locked yet.
 SILENT_SECONDS = 60.0
 FINISHED = (dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED)
@@ -43,7 +57,51 @@ def prune_runs(instance: dg.DagsterInstance, keep: int, *, dry_run: bool = False
     if not dry_run:
         for run_id in doomed:
             instance.delete_run(run_id)
+            shutil.rmtree(Path(instance.storage_directory(), run_id), ignore_errors=True)
+        _forget_checks(instance, doomed)
     return len(doomed)
+
+
+def _forget_checks(instance: dg.DagsterInstance, run_ids: Sequence[str]) -> None:
+    """Deletes the verdicts of deleted runs, which Dagster keeps for ever."""
+    storage = instance.event_log_storage
+    if not isinstance(storage, SqlEventLogStorage):
+        return
+    checks = AssetCheckExecutionsTable
+    for start in range(0, len(run_ids), PAGE):
+        with storage.index_connection() as connection:
+            connection.execute(delete(checks).where(checks.c.run_id.in_(run_ids[start : start + PAGE])))
+
+
+def prune_records(instance: dg.DagsterInstance, keep: int = RECORDS) -> int:
+    """Deletes what was recorded without a run (summaries, freshness), all but the newest of each.
+
+    Returns how many records were deleted. They belong to no run, so nothing else deletes them.
+    """
+    storage = instance.event_log_storage
+    if not isinstance(storage, SqlEventLogStorage):
+        return 0
+    with storage.index_connection() as connection:
+        return _prune_events(connection, keep) + _prune_checks(connection, keep)
+
+
+def _prune_events(connection: Connection, keep: int) -> int:
+    events, tags = SqlEventLogStorageTable, AssetEventTagsTable
+    place = (events.c.asset_key, events.c.dagster_event_type, events.c.partition)
+    newest = func.row_number().over(partition_by=place, order_by=events.c.id.desc()).label("newest")
+    rows = select(events.c.id, newest).where(events.c.run_id == RUNLESS_RUN_ID).subquery()
+    old = select(rows.c.id).where(rows.c.newest > keep)
+    connection.execute(delete(tags).where(tags.c.event_id.in_(old)))
+    return int(connection.execute(delete(events).where(events.c.id.in_(old))).rowcount)
+
+
+def _prune_checks(connection: Connection, keep: int) -> int:
+    checks = AssetCheckExecutionsTable
+    place = (checks.c.asset_key, checks.c.check_name, checks.c.partition)
+    newest = func.row_number().over(partition_by=place, order_by=checks.c.id.desc()).label("newest")
+    rows = select(checks.c.id, newest).where(checks.c.run_id == RUNLESS_RUN_ID).subquery()
+    old = select(rows.c.id).where(rows.c.newest > keep)
+    return int(connection.execute(delete(checks).where(checks.c.id.in_(old))).rowcount)
 
 
 def reap_runs(instance: dg.DagsterInstance, before: float, *, dry_run: bool = False) -> list[str]:

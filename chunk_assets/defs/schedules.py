@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from math import ceil
+from pathlib import Path
 
 import dagster as dg
 from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
@@ -9,6 +10,9 @@ from dagster._core.definitions.unresolved_asset_job_definition import Unresolved
 from chunk_assets.catalog import Catalog, Schedule
 from chunk_assets.defs.arrivals import as_written, look, requests
 from chunk_assets.defs.evaluation import strategies
+from chunk_assets.defs.waiting import remember
+from chunk_assets.errors import SourceUnavailable
+from chunk_assets.storage.layout import Layout
 
 
 def schedules(
@@ -39,6 +43,7 @@ def _ingest(
     catalog: Catalog, source: str, job: UnresolvedAssetJobDefinition, when: Schedule, why: str, most: int
 ) -> dg.ScheduleDefinition:
     """Asks for runs on what is stale or failed, oldest first, at most ``most`` at a time."""
+    layout = Layout(Path(catalog.home))
 
     @dg.schedule(
         name=f"{source}_{why}",
@@ -53,8 +58,9 @@ def _ingest(
         if source not in now.sources:
             return dg.SkipReason(f"{source} is not in the catalog any more")
         found = look(now, (source,))
+        remember(layout, found, (source,))
         if source in found.problems:
-            raise dg.Failure(found.problems[source])
+            raise SourceUnavailable(f"{source}: {found.problems[source]}")
         asked = requests(now, context.instance, found, most, why)
         return asked or dg.SkipReason("nothing is stale or failed, or it waits for its next attempt")
 

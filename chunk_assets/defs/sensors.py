@@ -2,21 +2,23 @@
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import dagster as dg
 from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
 
-from chunk_assets.alerts import Ledger, ledger_file, send_due, targets_from
+from chunk_assets.alerts import Condition, Ledger, ledger_file, send_due, targets_from
 from chunk_assets.alerts.outcomes import failing_checks
 from chunk_assets.catalog import Catalog
 from chunk_assets.defs.arrivals import as_written, look, requests
 from chunk_assets.defs.evaluation import evaluations_due, has_golden_set
+from chunk_assets.defs.freshness import report_freshness
 from chunk_assets.defs.incidents import failed_instigators, failed_runs
 from chunk_assets.defs.pruning import end_dead_runs
 from chunk_assets.defs.summary import Summaries
-from chunk_assets.defs.waiting import late_batches, missing_sources, remember
+from chunk_assets.defs.waiting import late_sources, missing_sources, remember
+from chunk_assets.errors import SourceUnavailable
 from chunk_assets.storage.layout import Layout
 
 SEVERITIES = {"warn": ("warn", "error"), "error": ("error",)}
@@ -47,7 +49,7 @@ def arrivals_sensor(catalog: Catalog, jobs: Sequence[UnresolvedAssetJobDefinitio
         if asked:
             return dg.SensorResult(run_requests=asked)
         if found.problems:
-            raise dg.Failure("; ".join(f"{name}: {what}" for name, what in found.problems.items()))
+            raise SourceUnavailable("; ".join(f"{name}: {what}" for name, what in found.problems.items()))
         waiting = (
             f"{len(found.todo)} batches wait for a run or a retry"
             if found.todo
@@ -72,24 +74,59 @@ def alerts_sensor(catalog: Catalog) -> dg.SensorDefinition:
         description="One alert for each incident, one notice when it is over; deliveries are written down.",
     )
     def _alerts(context: dg.SensorEvaluationContext) -> dg.SkipReason:
-        summaries.report(context.instance, catalog)
         ledger = Ledger.load(ledger_file(catalog.home))
-        ledger.see(
-            [
-                *failing_checks(layout, settings.link_base, SEVERITIES[settings.severity]),
-                *failed_runs(context.instance, layout, settings.link_base),
-                *failed_instigators(context.instance, settings.link_base),
-                *late_batches(layout, catalog),
-                *missing_sources(layout),
-            ]
-        )
+        conditions, unknown, problems = _looked(_views(context, catalog, layout, ledger))
+        ledger.see(conditions, unknown)
         targets = targets_from(settings, os.environ)
-        delivered, problems = send_due(ledger, targets, settings.digest_over)
-        for problem in problems:
+        delivered, refused = send_due(ledger, targets, settings.digest_over)
+        for problem in refused:
             context.log.error("not delivered, will be tried again: %s", problem)
+        # What is shown comes last, so that no fault of it keeps an alert from being sent.
+        summaries.report(context.instance, catalog)
+        report_freshness(context.instance, layout, catalog)
+        if problems:
+            raise dg.Failure("; ".join(problems))
         still = (
             f"{len(ledger.incidents)} incidents open, {delivered} notices delivered to {len(targets)} targets"
         )
         return dg.SkipReason(still)
 
     return _alerts
+
+
+View = Callable[[], Iterable[Condition]]
+
+
+def _views(
+    context: dg.SensorEvaluationContext, catalog: Catalog, layout: Layout, ledger: Ledger
+) -> list[tuple[tuple[str, ...], View]]:
+    """Where conditions come from, each with the kinds of incidents that it knows of."""
+    link = catalog.alerts.link_base
+    severities = SEVERITIES[catalog.alerts.severity]
+    repository = context.repository_def
+    sensors, schedules = (repository.sensor_defs, repository.schedule_defs) if repository else ((), ())
+    names = {sensor.name for sensor in sensors} | {schedule.name for schedule in schedules}
+    open_now = [i.condition for i in ledger.incidents.values() if i.condition.kind == "run" and not i.over]
+    return [
+        (("check", "budget", "run"), lambda: failing_checks(layout, link, severities)),
+        (("run",), lambda: failed_runs(context.instance, layout, link, open_now)),
+        (("sensor", "schedule"), lambda: failed_instigators(context.instance, link, names)),
+        (("freshness",), lambda: late_sources(layout, catalog)),
+        (("source",), lambda: missing_sources(layout)),
+    ]
+
+
+def _looked(
+    views: Iterable[tuple[tuple[str, ...], View]],
+) -> tuple[list[Condition], set[str], list[str]]:
+    """All conditions, the kinds that could not be looked at, and why; one broken view stops no other."""
+    conditions: list[Condition] = []
+    unknown: set[str] = set()
+    problems = []
+    for kinds, view in views:
+        try:
+            conditions += view()
+        except Exception as error:  # noqa: BLE001 - whatever it is, the other alerts must go out
+            unknown.update(kinds)
+            problems.append(f"{', '.join(kinds)}: {type(error).__name__}: {error}")
+    return conditions, unknown, problems

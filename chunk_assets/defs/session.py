@@ -32,6 +32,9 @@ class BatchRun:
     outcomes: list[Outcome] = field(default_factory=list)
     published: PublishReport | None = None
     stopped: StopRun | None = None
+    # Why the run ended that no ``StopRun`` says: a fault that is a bug, or a person who cancelled it.
+    fault: str = ""
+    cancelled: bool = False
 
     def batch(self, source: str, slice_key: str) -> BatchContext:
         """The open batch; the first call locks it until the run ends."""
@@ -46,8 +49,10 @@ class BatchRun:
         self.outcomes.extend(outcomes)
 
     def remember(self, run_id: str) -> None:
-        """Writes down the verdicts of this run, for the operator and the alerts."""
-        stopped = str(self.stopped or "")
+        """Writes down the verdicts of this run, for the operator and the alerts; none if it was cancelled."""
+        if self.cancelled:
+            return
+        stopped = str(self.stopped or self.fault)
         over_budget = isinstance(self.stopped, BudgetReached)
         for context in self.opened.values():
             place = (context.layout, context.batch)
@@ -61,6 +66,12 @@ class BatchRun:
         except StopRun as error:
             self.stopped = error
             raise dg.Failure(str(error), allow_retries=False) from error
+        except Exception as error:
+            self.fault = f"{type(error).__name__}: {error}"
+            raise
+        except BaseException:
+            self.cancelled = True
+            raise
 
 
 Collect = Callable[[BatchRun], None]

@@ -6,16 +6,16 @@ from typing import Any
 
 from dagster import Field, StringSource
 from dagster._core.storage.base_storage import DagsterStorage
-from dagster._core.storage.sqlite_storage import DagsterSqliteStorage
 from dagster._serdes import ConfigurableClass, ConfigurableClassData
 
+from chunk_assets.defs.sqlite import HomeSqliteStorage
 from chunk_assets.errors import ConfigurationError
 
 POSTGRES_VARIABLE = "CHUNK_ASSETS_POSTGRES_URL"
 
 
 class HomeStorage(DagsterStorage, ConfigurableClass):
-    """Gives Dagster's own SQLite or PostgreSQL storage; it is never instantiated itself.
+    """Gives Dagster's PostgreSQL storage, or its SQLite storage as ``sqlite`` keeps it; never made itself.
 
     ``CHUNK_ASSETS_POSTGRES_URL`` (``postgresql://user:password@host:port/database``) chooses PostgreSQL;
     without it, SQLite files lie in ``$DAGSTER_HOME``.
@@ -35,7 +35,7 @@ class HomeStorage(DagsterStorage, ConfigurableClass):
         if url:
             return _postgres(inst_data, url)
         base = config_value.get("base_dir") or os.environ.get("DAGSTER_HOME") or _default_folder()
-        return DagsterSqliteStorage(base_dir=base, inst_data=inst_data)
+        return HomeSqliteStorage(str(base), inst_data)
 
 
 def _default_folder() -> str:

@@ -13,7 +13,7 @@ from chunk_assets.alerts import Condition
 from chunk_assets.alerts.outcomes import failing_checks, outcomes_file, recorded_batches
 from chunk_assets.catalog import Catalog
 from chunk_assets.defs.session import options_from
-from chunk_assets.defs.waiting import late_batches, missing_sources
+from chunk_assets.defs.waiting import late_sources, missing_sources
 from chunk_assets.hashing import fingerprint
 from chunk_assets.pipeline import Batch, Session
 from chunk_assets.pipeline.overview import BatchStatus, batch_status
@@ -27,7 +27,7 @@ LISTED = 200
 PROMISES = {
     "every_check_passes": "No check fails on any batch; one good batch never hides a failing one.",
     "every_source_is_listed": "Every source could be listed at the last look.",
-    "searchable_in_time": "No batch waits longer than its source promises (freshness).",
+    "searchable_in_time": "No document of any source waits longer than its source promises (freshness).",
 }
 DESCRIPTION = (
     "Every batch of every source: which check fails where since when, documents, chunks and failures a "
@@ -48,7 +48,9 @@ class Overview:
     def digest(self) -> str:
         """Equal while nothing that matters has changed."""
         places = [(c.place, c.since, c.summary) for c in (*self.failing, *self.missing)]
-        return fingerprint({"places": places, "late": [c.batch for c in self.late], "all": self.sources})
+        return fingerprint(
+            {"places": places, "late": [(c.place, c.count) for c in self.late], "all": self.sources}
+        )
 
 
 class Summaries:
@@ -64,7 +66,7 @@ class Summaries:
         return Overview(
             tuple(failing_checks(self.layout, catalog.alerts.link_base, severities)),
             tuple(missing_sources(self.layout)),
-            tuple(late_batches(self.layout, catalog)),
+            tuple(late_sources(self.layout, catalog)),
             tuple(self._sources(catalog)),
         )
 

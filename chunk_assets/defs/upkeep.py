@@ -7,7 +7,7 @@ from math import ceil
 import dagster as dg
 
 from chunk_assets.catalog import Catalog
-from chunk_assets.defs.pruning import prune_runs, reap_runs
+from chunk_assets.defs.pruning import prune_records, prune_runs, reap_runs
 from chunk_assets.defs.session import options_from
 from chunk_assets.errors import LockHeld
 from chunk_assets.pipeline import Batch, Session, all_batches
@@ -78,9 +78,11 @@ def _prune(catalog: Catalog) -> dg.JobDefinition:
     def prune_old(context: dg.OpExecutionContext) -> None:
         reaped = reap_runs(context.instance, time.time() - DAY_SECONDS)
         pruned = prune_runs(context.instance, catalog.operation.keep_runs_per_batch)
+        records = prune_records(context.instance)
         vectors = _prune_vectors(catalog.home)
-        found = (pruned, len(reaped), vectors)
-        context.log.info("%d runs deleted, %d dead runs ended, %d vectors dropped", *found)
+        found = (pruned, records, len(reaped), vectors)
+        said = "%d runs and %d records deleted, %d dead runs ended, %d vectors dropped"
+        context.log.info(said, *found)
 
     @dg.job(name="prune", description="Keeps the Dagster database bounded.")
     def job() -> None:
