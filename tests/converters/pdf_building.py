@@ -7,6 +7,9 @@ import zlib
 from collections.abc import Iterable, Sequence
 
 WIDTH, HEIGHT = 612, 792
+_TO_HEBREW = b"""/CIDInit /ProcSet findresource begin 12 dict begin begincmap
+/CMapName /Hebrew def /CMapType 2 def 1 begincodespacerange <00> <ff> endcodespacerange
+1 beginbfrange <61> <7a> <05d0> endbfrange endcmap end end"""
 _PAD = bytes.fromhex("28bf4e5e4e758a4164004e56fffa01082e2e00b6d0683e802f0ca9fe6453697a")
 
 
@@ -65,20 +68,23 @@ def build(
     ``outline`` holds titles with page indices, ``password`` the user's and the owner's password,
     ``field`` the place and the value of a filled-in form field of the first page.
     """
-    fonts = (("F1", "Helvetica"), ("F2", "Helvetica-Bold"), ("F3", "Courier"))
+    fonts = (("F1", "Helvetica"), ("F2", "Helvetica-Bold"), ("F3", "Courier"), ("F4", "Times-Roman"))
     objects: dict[int, tuple[str, bytes | None]] = {}
     named = " ".join(f"/{key} {4 + index} 0 R" for index, (key, _) in enumerate(fonts))
     for index, (_, name) in enumerate(fonts):
         font = f"<< /Type /Font /Subtype /Type1 /BaseFont /{name} /Encoding /WinAnsiEncoding >>"
         objects[4 + index] = (font, None)
+    # F4 shows the letters from a on as those of the Hebrew alphabet.
+    objects[8] = ("", _TO_HEBREW)
+    objects[7] = (objects[7][0].replace(" >>", " /ToUnicode 8 0 R >>"), None)
     pixel = "/Type /XObject /Subtype /Image /Width 1 /Height 1 /ColorSpace /DeviceGray /BitsPerComponent 8"
-    objects[7] = (pixel, b"\x80")
+    objects[9] = (pixel, b"\x80")
     objects[3] = (info, None)
     kids = [10 + 2 * index for index in range(len(pages))]
     for number, content in zip(kids, pages, strict=True):
         objects[number + 1] = ("/Filter /FlateDecode", zlib.compress(content.encode("latin-1")))
         page = f"/Type /Page /Parent 2 0 R /MediaBox [0 0 {WIDTH} {HEIGHT}] /Rotate {rotate}"
-        resources = f"/Resources << /Font << {named} >> /XObject << /Im1 7 0 R >> >>"
+        resources = f"/Resources << /Font << {named} >> /XObject << /Im1 9 0 R >> >>"
         objects[number] = (f"<< {page} {resources} /Contents {number + 1} 0 R >>", None)
     if field is not None:
         _add_field(objects, kids[0], *field)

@@ -55,6 +55,16 @@ def test_a_title_over_two_columns_comes_first():
     assert convert(content).markdown.startswith("# Interim management report of the supervisory board\n\n")
 
 
+def test_text_that_runs_to_the_left_is_read_from_right_to_left_though_its_words_stand_far_apart():
+    # Drawn letter by letter from the left, so each word is written from its end.
+    rows = [[("cba", 500), ("fed", 440), ("ihg", 300)], [("lkj", 500), ("onm", 470), ("rqp", 440)]]
+    content = "".join(
+        pdf.text(x, 700 - 13 * at, word, font="F4") for at, row in enumerate(rows) for word, x in row
+    )
+    text = convert(content).markdown.translate({0x5D0 + n: 97 + n for n in range(26)})
+    assert text.split() == ["abc", "def", "ghi", "jkl", "mno", "pqr"]
+
+
 @pytest.mark.parametrize("turn", ["0 1 -1 0 500 100", "0 -1 1 0 100 700", "-1 0 0 -1 560 700"])
 def test_text_that_is_turned_on_the_page_is_read_upright(turn: str):
     content = f"q {turn} cm " + pdf.lines(0, 0, LEFT) + "Q"

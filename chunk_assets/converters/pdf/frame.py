@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from chunk_assets.converters.pdf.model import Box, Rule, Style
+from chunk_assets.converters.pdf.model import Box, PageText, Rule, Style
 
 if TYPE_CHECKING:
     import numpy as np
@@ -74,3 +74,11 @@ def _mirrored(rules: list[Rule]) -> list[Rule]:
 
 def _reversed(rules: list[Rule]) -> list[Rule]:
     return [Rule(at, -end, -start) for at, start, end in rules]
+
+
+def mirror(page: PageText) -> None:
+    """Turn a page of text that runs to the left over, so that it is laid out as if it ran to the right."""
+    left, top, right, bottom = page.box
+    page.box = Box(-right, top, -left, bottom)
+    page.words = [word._replace(x0=-word.x1, x1=-word.x0) for word in page.words]
+    page.across, page.down = _reversed(page.across), _mirrored(page.down)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from chunk_assets.converters.pdf.blocks import as_lines, with_bullets
+from chunk_assets.converters.pdf.frame import mirror
 from chunk_assets.converters.pdf.initials import with_initials
 from chunk_assets.converters.pdf.lattice import ruled_tables
 from chunk_assets.converters.pdf.leaders import with_leaders
@@ -25,6 +26,8 @@ class LaidPage:
 
 def lay_out(page: PageText) -> LaidPage:
     """Tables, then lines, in reading order. The words are let go, only texts and boxes stay."""
+    if page.leftward:
+        mirror(page)
     ruled, rest = ruled_tables(page.words, page.across, page.down)
     aligned, lines = open_tables(with_leaders(fragments(rest)))
     flat = with_bullets(with_initials([line for line in lines if line.angle == 0]))

@@ -58,7 +58,7 @@ class Rule(NamedTuple):
 
 @dataclass(slots=True)
 class PageText:
-    """All that is read of one page. ``number`` counts from 1."""
+    """All that is read of one page. ``number`` counts from 1; ``leftward`` text runs from right to left."""
 
     number: int
     box: Box
@@ -71,6 +71,7 @@ class PageText:
     doubtful: int = 0
     garbled: bool = False
     vertical: bool = False
+    leftward: bool = False
     recognised: bool = False
     hidden: dict[str, int] = field(default_factory=dict)
 

@@ -75,7 +75,7 @@ def read_page(page: Any, number: int) -> PageText:
     result.letters = len(text)
     result.doubtful = spans.unmapped
     result.garbled = _is_garbled(text)
-    result.vertical = vertical
+    result.vertical, result.leftward = vertical, spans.leftward
     return result
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # The bits of what is rare are the highest, so that one look at the greatest tells whether there is any.
-_SEPARATOR, _LINE_END, _HYPHEN, FIGURE, _UNMAPPED, _EAST_ASIAN = 1, 2, 4, 8, 16, 32
+_SEPARATOR, _LINE_END, _HYPHEN, FIGURE, _UNMAPPED, _EAST_ASIAN, _LEFTWARD = 1, 2, 4, 8, 16, 32, 64
 _FEED = 10
 _LONE_RETURN = re.compile(r"\r(?!\n)")
 _LAST = 0xFFFF
@@ -23,6 +23,7 @@ _RANGES = {
     FIGURE: ((0x2B, 0x2B), (0x2D, 0x2D), (0x30, 0x39), (0x2013, 0x2013), (0x2212, 0x2212)),
     _UNMAPPED: ((0, 1), (3, 8), (0x0E, 0x1F), (0xE000, 0xF8FF), (0xFFFD, 0xFFFD)),
     _EAST_ASIAN: ((0x3000, 0x30FF), (0x3400, 0x9FFF), (0xAC00, 0xD7AF)),
+    _LEFTWARD: ((0x0590, 0x08FF), (0xFB1D, 0xFDFF), (0xFE70, 0xFEFC)),
 }
 
 
@@ -30,7 +31,8 @@ class Spans(NamedTuple):
     """Where the words are in the page's text, which of PDFium's lines each stands on, where lines end.
 
     ``kinds`` are bits of each character, with one more at either end; ``unmapped`` counts characters
-    without a Unicode value; ``east_asian`` says that there are such.
+    without a Unicode value; ``east_asian`` says that there are such, ``leftward`` that most are Arabic,
+    Hebrew or of another script that runs to the left.
     """
 
     starts: NDArray[np.int64]
@@ -40,6 +42,7 @@ class Spans(NamedTuple):
     kinds: NDArray[np.uint8]
     unmapped: int
     east_asian: bool
+    leftward: bool
 
 
 def spans_of(text: str) -> Spans:
@@ -57,9 +60,9 @@ def spans_of(text: str) -> Spans:
     lines = np.searchsorted(line_ends, starts, side="right")
     rare = int(kinds.max()) >= _UNMAPPED
     unmapped = int(np.count_nonzero(kinds & _UNMAPPED)) if rare else 0
-    return Spans(
-        starts, ends, lines, line_ends.tolist(), kinds, unmapped, rare and bool((kinds & _EAST_ASIAN).any())
-    )
+    east_asian = rare and bool((kinds & _EAST_ASIAN).any())
+    leftward = rare and int(np.count_nonzero(kinds & _LEFTWARD)) * 2 > int((ends - starts).sum())
+    return Spans(starts, ends, lines, line_ends.tolist(), kinds, unmapped, east_asian, leftward)
 
 
 def _codes(text: str) -> NDArray[np.integer[Any]]:
