@@ -163,8 +163,9 @@ def _check_names(catalog: Catalog, name: str) -> None:
             chosen = catalog.policy_name(source) if source else catalog.policy
             if chosen not in catalog.policies and chosen not in BUILT_IN:
                 raise unknown("policy", chosen, [*catalog.policies, *BUILT_IN])
-        if catalog.embedder.name not in EMBEDDERS:
-            raise unknown("embedder", catalog.embedder.name, EMBEDDERS)
+        for choice in (catalog.embedder, catalog.sparse_embedder):
+            if choice is not None and choice.name not in EMBEDDERS:
+                raise unknown("embedder", choice.name, EMBEDDERS)
     except ConfigurationError as error:
         msg = f"{name}: {error}"
         raise ConfigurationError(msg) from error

@@ -218,6 +218,7 @@ class Catalog(Settings):
     tokenizer: str = "cl100k_base"
     splitter: str = "rules"
     embedder: EmbedderChoice = EmbedderChoice()
+    sparse_embedder: EmbedderChoice | None = None
     policy: str = "auto"
     policies: dict[Name, tuple[dict[str, Any], ...]] = Field(default_factory=dict)
     limits: Limits = Limits()

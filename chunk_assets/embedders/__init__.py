@@ -17,6 +17,7 @@ from chunk_assets.embedders.base import (
     Usage,
     ordered,
 )
+from chunk_assets.embedders.sparse_rows import RowEmbedder
 from chunk_assets.errors import ConfigurationError, unknown
 
 # Name in the catalog → where its ``EmbedderPlugin`` is; imported when it is asked for.
@@ -37,10 +38,12 @@ __all__ = [
     "Embedder",
     "EmbedderCard",
     "EmbedderPlugin",
+    "RowEmbedder",
     "Settings",
     "Sparse",
     "Usage",
     "load_embedder",
+    "load_sparse_embedder",
     "ordered",
     "plugin",
 ]
@@ -62,6 +65,14 @@ def load_embedder(name: str, **settings: Any) -> Embedder:
     """
     chosen = plugin(name)
     return chosen.load(_checked(chosen, settings))
+
+
+def load_sparse_embedder(name: str, **settings: Any) -> RowEmbedder:
+    """A sparse embedder whose vectors are rows; ``ConfigurationError`` for a dense one."""
+    if not plugin(name).sparse:
+        known = ", ".join(sorted(other for other in EMBEDDERS if plugin(other).sparse))
+        raise ConfigurationError(f"embedder {name!r} makes dense vectors; sparse ones: {known}")
+    return RowEmbedder(load_embedder(name, **settings))
 
 
 def _checked(chosen: EmbedderPlugin, settings: Mapping[str, Any]) -> Settings:

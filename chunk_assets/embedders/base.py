@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pydantic import BaseModel, ConfigDict
@@ -26,7 +26,7 @@ class EmbedderCard:
     ``revision`` is a digest of the weights (or of the provider's model name and dimension when the
     weights are remote). ``max_tokens`` counts special tokens and prefix. ``price`` is in
     ``currency`` units per million tokens, 0 for local models. ``dimension`` is the vocabulary size
-    for a sparse model.
+    for a sparse model, and ``most_weights`` how many weights a text has at most (0: it is dense).
     """
 
     name: str
@@ -44,6 +44,7 @@ class EmbedderCard:
     price_per_million_tokens: float = 0.0
     currency: str = "USD"
     deterministic: bool = True
+    most_weights: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,10 @@ class Embedded:
 
 @dataclass(slots=True)
 class Usage:
-    """What an embedder has spent since it was loaded; only remote ones count requests."""
+    """What an embedder has spent since it was loaded; only remote ones count requests.
+
+    ``paused_seconds`` is how long nothing was sent because the provider asked for a pause.
+    """
 
     requests: int = 0
     throttled: int = 0
@@ -80,6 +84,18 @@ class Usage:
     texts: int = 0
     tokens: int = 0
     price: float = 0.0
+    paused_seconds: float = 0.0
+
+
+def spent(embedder: object) -> dict[str, float]:
+    """The totals of a remote embedder by name, ``price`` with its currency; empty for a local one."""
+    usage, card = getattr(embedder, "usage", None), getattr(embedder, "card", None)
+    if not isinstance(usage, Usage) or card is None:
+        return {}
+    totals: dict[str, float] = asdict(usage)
+    return {name: value for name, value in totals.items() if name != "price"} | {
+        f"price ({card.currency})": usage.price
+    }
 
 
 class Embedder(Protocol):
@@ -114,7 +130,8 @@ class Embedder(Protocol):
 class EmbedderPlugin:
     """One way to embed. ``load`` takes the checked settings and opens nothing heavy by itself.
 
-    A ``sparse`` one gives ``Embedded.sparse`` instead of a vector, so it can't be the only embedder.
+    A ``sparse`` one gives ``Embedded.sparse`` instead of a vector: it stands beside a dense one
+    (``sparse_embedder`` of the catalog) and can't be the only embedder.
     """
 
     name: str

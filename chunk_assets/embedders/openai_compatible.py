@@ -211,11 +211,12 @@ def _unanswered(batch: Sequence[_Item], reason: str) -> Iterator[Embedded]:
 
 def _log(usage: Usage, card: EmbedderCard) -> None:
     logger.info(
-        "%s: %d texts in %d requests (%d throttled, %d sent again), %d tokens, %.4f %s",
+        "%s: %d texts in %d requests (%d throttled, %.0f s paused; %d sent again), %d tokens, %.4f %s",
         card.model_id,
         usage.texts,
         usage.requests,
         usage.throttled,
+        usage.paused_seconds,
         usage.retries,
         usage.tokens,
         usage.price,

@@ -12,7 +12,8 @@ class Pacer:
     """Spreads requests evenly under a limit of requests and tokens a minute.
 
     ``None`` is no limit. Requests get their time in the order they ask, so that any window of a
-    minute holds at most the limit. Shared by all threads of one embedder.
+    minute holds at most the limit. Shared by all threads of one embedder. ``paused`` has the seconds
+    of all pauses.
     """
 
     def __init__(
@@ -27,6 +28,7 @@ class Pacer:
         self._lock = threading.Lock()
         self._next = 0.0
         self._resume = 0.0
+        self.paused = 0.0
 
     def reserve(self, tokens: int) -> float:
         """Seconds to wait before a request of ``tokens`` tokens; its share of the limit is taken."""
@@ -40,7 +42,10 @@ class Pacer:
         """Nobody sends for ``seconds``, and a little jitter more so that not all start at once."""
         with self._lock:
             jitter = random.uniform(0, min(1.0, 0.1 * seconds))  # noqa: S311 - spreads load, guards nothing
-            self._resume = max(self._resume, self._clock() + seconds + jitter)
+            now = self._clock()
+            resume = max(self._resume, now + seconds + jitter)
+            self.paused += resume - max(self._resume, now)  # pauses that overlap count once
+            self._resume = resume
 
     def wait(self, tokens: int, stop: threading.Event) -> None:
         """Sleeps until a request of ``tokens`` tokens may go, or until ``stop`` is set.

@@ -196,6 +196,7 @@ class Remote:
             pause = max(pause, 1.0)
         self.count(throttled=1)
         self.pacer.pause(min(pause, self.endpoint.patience_seconds))
+        self.usage.paused_seconds = self.pacer.paused
         return Throttled(message, after)
 
     def count(self, **amounts: float) -> None:

@@ -55,7 +55,7 @@ class SpladeSettings(Settings):
     """
 
     model_dir: str | None = None
-    keep: int = Field(default=512, ge=1)
+    keep: int = Field(default=256, ge=1, le=4096)
 
 
 class Splade:
@@ -80,6 +80,7 @@ class Splade:
             pooling="splade",
             normalized=False,
             metric="dot",
+            most_weights=self._settings.keep,
         )
 
     @cached_property

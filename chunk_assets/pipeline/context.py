@@ -102,7 +102,10 @@ class BatchContext:
     @cached_property
     def embeddings_schema(self) -> pa.Schema:
         """The schema of ``embeddings`` under the catalog's model."""
-        return embeddings_schema(self.recipe.card, self.recipe.model_fingerprint)
+        recipe = self.recipe
+        return embeddings_schema(
+            recipe.card, recipe.model_fingerprint, recipe.sparse, recipe.sparse_fingerprint
+        )
 
     @property
     def is_complete(self) -> bool:

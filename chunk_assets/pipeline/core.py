@@ -9,12 +9,12 @@ from dataclasses import replace
 from chunk_assets.errors import StopRun
 from chunk_assets.pipeline.context import BatchContext
 from chunk_assets.pipeline.converting import Conversions
-from chunk_assets.pipeline.embedding import Embedding
 from chunk_assets.pipeline.guard import guard_source
 from chunk_assets.pipeline.previous import previous_markdown
 from chunk_assets.pipeline.reading import forget_the_gone, read_documents
 from chunk_assets.pipeline.reports import PublishReport, StageReport
 from chunk_assets.pipeline.slicing import Slicing
+from chunk_assets.pipeline.sparse import embedding_of
 from chunk_assets.pipeline.stages import (
     begin,
     finish,
@@ -126,14 +126,14 @@ def stage_embeddings(context: BatchContext) -> StageReport:
     stage = staging.staged(context.layout, CHUNKS, context.batch)
     if stage is None:
         raise StopRun(f"chunks of {context.batch} is not staged")
-    work = Embedding(context, staging.path_of(context.layout, CHUNKS, context.batch, stage))
+    work = embedding_of(context, staging.path_of(context.layout, CHUNKS, context.batch, stage))
     work.vectors_for_all()
     context.note_rate(f"tokens/{context.recipe.model_fingerprint}", work.tokens, work.seconds)
     path = context.layout.staged_file(EMBEDDINGS, context.batch)
     with TableWriter(path, EMBEDDINGS, context.embeddings_schema) as writer:
         for portion in work.portions():
             writer.write(portion)
-    fresh = work.missing if work.same_model else None
+    fresh = work.missing if work.same_rows else None
     report = finish(context, EMBEDDINGS, started, made_from=made_from, worked=work.texts, fresh=fresh)
     settle(context, work)
     return final_report(context, report, work)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from chunk_assets.embedders.base import spent
 from chunk_assets.errors import BudgetReached
 from chunk_assets.pipeline.context import BatchContext
 from chunk_assets.pipeline.trials import Trials
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
+
+    from chunk_assets.pipeline.sparse import SparseEmbedding
 
 ROW_COLUMNS = ("chunk_id", "point_id", "document_id", "chunk_sha256", "input_sha256")
 
@@ -46,6 +49,7 @@ class Embedding:
 
     context: BatchContext
     chunks_file: Path
+    sparse: SparseEmbedding | None = None
     refusals: dict[bytes, Refusal] = field(default_factory=dict)
     missing: dict[str, Missing] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
@@ -55,6 +59,7 @@ class Embedding:
     reused: int = 0
     rows: int = 0
     seconds: float = 0.0
+    provider: dict[str, float] = field(default_factory=dict)
 
     def vectors_for_all(self) -> None:
         """Puts a vector of every chunk into the store, or the reason why there is none.
@@ -65,18 +70,24 @@ class Embedding:
         """
         wanted = self.missing_keys()
         self._recover()
+        before = spent(self.context.session.embedder)
         try:
             self._embed_missing(wanted)
         finally:
             self.context.store.flush()
+            after = spent(self.context.session.embedder)
+            self.provider = {name: amount - before.get(name, 0) for name, amount in after.items()}
+        if self.sparse is not None:
+            self.sparse.vectors_for_all()
 
     def portions(self) -> Iterator[pa.Table]:
         """Rows of ``embeddings`` in the order of the chunks; refused texts have none."""
-        for rows in _row_groups(self.chunks_file, ROW_COLUMNS):
-            keys = _keys(rows)
+        for rows in row_groups(self.chunks_file, ROW_COLUMNS):
+            keys = keys_of(rows)
             vectors, found = self.context.store.get(keys)
             self._note_missing(rows, keys, found)
-            yield self._as_rows(rows, vectors, found)
+            made = self._as_rows(rows, vectors, found)
+            yield made if self.sparse is None else self.sparse.beside(made)
 
     def _note_missing(self, rows: pa.Table, keys: Sequence[bytes], found: NDArray[np.bool_]) -> None:
         ids = rows["document_id"].to_pylist()
@@ -95,8 +106,8 @@ class Embedding:
         remembered = self.context.state.refused.get(self.context.recipe.model_fingerprint, {})
         remembered = {} if self.context.options.retry_parked else remembered
         wanted: dict[bytes, int] = {}
-        for rows in _row_groups(self.chunks_file, ("input_sha256", "model_token_count")):
-            keys = _keys(rows)
+        for rows in row_groups(self.chunks_file, ("input_sha256", "model_token_count")):
+            keys = keys_of(rows)
             self.rows += len(keys)
             there = self.context.store.contains(keys).tolist()
             tokens = rows["model_token_count"].to_pylist()
@@ -108,7 +119,7 @@ class Embedding:
                 else:
                     wanted[key] = count
         for rows in self._published_rows(("input_sha256",)) if wanted else ():
-            for key in _keys(rows):
+            for key in keys_of(rows):
                 if wanted.pop(key, None) is not None:
                     self.recoverable.add(key)
         self.reused = self.rows - len(wanted) - len(self.refusals)
@@ -118,7 +129,7 @@ class Embedding:
         """Published embeddings, when they are of the model that is wanted."""
         path = self.context.published_file(EMBEDDINGS)
         if path is not None and self.same_model:
-            yield from _row_groups(path, columns)
+            yield from row_groups(path, columns)
 
     @property
     def same_model(self) -> bool:
@@ -127,6 +138,11 @@ class Embedding:
         model = self.context.recipe.model_fingerprint
         return path is not None and manifest is not None and manifest.model_fingerprint == model
 
+    @property
+    def same_rows(self) -> bool:
+        """Whether rows of the published embeddings are rows of this recipe, sparse vectors and all."""
+        return self.same_model and (self.sparse is None or self.sparse.same_model)
+
     def _recover(self) -> None:
         """Takes vectors that the store has lost from the published table."""
         import numpy as np
@@ -134,20 +150,20 @@ class Embedding:
         for rows in self._published_rows(("input_sha256", "vector")) if self.recoverable else ():
             vectors = np.asarray(rows["vector"].combine_chunks().flatten(), np.float32)
             vectors = vectors.reshape(rows.num_rows, -1)
-            for row, key in enumerate(_keys(rows)):
+            for row, key in enumerate(keys_of(rows)):
                 if key in self.recoverable:
                     self.context.store.add(key, vectors[row])
 
     def _embed_missing(self, wanted: dict[bytes, int]) -> None:
-        total, spent = len(wanted), 0
+        total, done = len(wanted), 0
         affordable, left_over = _within(wanted, self.context.session.budget.left)
         for group in self._groups(affordable):
             self._embed_group(list(group), list(group.values()))
-            spent += len(group)
+            done += len(group)
             cost = sum(affordable[key] for key in group)
             self.tokens += cost
             self.context.session.budget.spend(cost)
-            self.context.tell(EMBEDDINGS, spent, total, "texts")
+            self.context.tell(EMBEDDINGS, done, total, "texts")
         if left_over:
             more = sum(left_over.values())
             msg = (
@@ -164,10 +180,10 @@ class Embedding:
         open_keys = set(wanted)
         with pq.ParquetFile(self.chunks_file) as file:
             for number in range(file.num_row_groups):
-                keys = _keys(file.read_row_group(number, columns=["input_sha256"]))
+                keys = keys_of(file.read_row_group(number, columns=["input_sha256"]))
                 if open_keys.isdisjoint(keys):
                     continue
-                texts = _inputs(file.read_row_group(number, columns=["context", "text"]))
+                texts = inputs_of(file.read_row_group(number, columns=["context", "text"]))
                 yield {key: text for key, text in zip(keys, texts, strict=True) if key in open_keys}
                 open_keys.difference_update(keys)
 
@@ -186,7 +202,6 @@ class Embedding:
         import pyarrow as pa
 
         kept = np.flatnonzero(found)
-        schema = self.context.embeddings_schema
         vector = pa.FixedSizeListArray.from_arrays(
             pa.array(vectors[kept].reshape(-1), pa.float32()), self.context.recipe.card.dimension
         )
@@ -198,6 +213,8 @@ class Embedding:
             "vector": vector,
             **{name: pa.array([value] * len(kept), pa.string()) for name, value in constant.items()},
         }
+        whole = self.context.embeddings_schema
+        schema = pa.schema([field for field in whole if field.name in columns], metadata=whole.metadata)
         return pa.table([columns[name] for name in schema.names], schema=schema)
 
 
@@ -214,16 +231,19 @@ def _within(wanted: dict[bytes, int], budget: int | None) -> tuple[dict[bytes, i
     return affordable, {key: tokens for key, tokens in wanted.items() if key not in affordable}
 
 
-def _keys(rows: pa.Table) -> list[bytes]:
+def keys_of(rows: pa.Table) -> list[bytes]:
+    """The keys of embedder inputs."""
     return list(map(bytes.fromhex, rows["input_sha256"].to_pylist()))
 
 
-def _inputs(rows: pa.Table) -> list[str]:
+def inputs_of(rows: pa.Table) -> list[str]:
+    """What the embedder reads of each row: ``context`` and ``text``."""
     pairs = zip(rows["context"].to_pylist(), rows["text"].to_pylist(), strict=True)
     return [embedder_text(context, text) for context, text in pairs]
 
 
-def _row_groups(path: Path, columns: Sequence[str]) -> Iterator[pa.Table]:
+def row_groups(path: Path, columns: Sequence[str]) -> Iterator[pa.Table]:
+    """The row groups of a table file."""
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(path) as file:

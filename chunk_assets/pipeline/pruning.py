@@ -11,6 +11,7 @@ from chunk_assets.records import EMBEDDINGS
 from chunk_assets.storage.commit import load_manifest, published_batches
 from chunk_assets.storage.layout import Layout, layouts
 from chunk_assets.storage.locks import share
+from chunk_assets.storage.schemas import sparse_model_of
 from chunk_assets.storage.tables import read_table
 from chunk_assets.storage.vector_blocks import blocks_of
 from chunk_assets.storage.vectors import Pruned, VectorStore, remove_store, stores_of
@@ -55,7 +56,7 @@ def prune_when_worth_it(home: Path) -> PruneReport | None:
     if stored < WORTH_PRUNING:
         return None
     rows = sum(
-        manifest.files[EMBEDDINGS].rows
+        manifest.files[EMBEDDINGS].rows * (2 if _sparse_model(layout.table_file(EMBEDDINGS, batch)) else 1)
         for layout in layouts(home)
         for batch in published_batches(layout)
         if (manifest := load_manifest(layout, batch)) is not None and EMBEDDINGS in manifest.files
@@ -76,9 +77,17 @@ def _referenced(all_layouts: Iterable[Layout]) -> dict[str, set[bytes]]:
             manifest = load_manifest(layout, batch)
             rows = read_table(layout.table_file(EMBEDDINGS, batch), ["input_sha256"])
             if manifest is not None and rows is not None:
-                keys = map(bytes.fromhex, rows["input_sha256"].to_pylist())
+                keys = set(map(bytes.fromhex, rows["input_sha256"].to_pylist()))
                 found.setdefault(manifest.model_fingerprint, set()).update(keys)
+                if sparse := sparse_model_of(rows.schema):
+                    found.setdefault(sparse, set()).update(keys)
     return found
+
+
+def _sparse_model(path: Path) -> str:
+    import pyarrow.parquet as pq
+
+    return sparse_model_of(pq.read_schema(path)) if path.is_file() else ""
 
 
 def _prune(folder: Path, referenced: set[bytes], dry_run: bool) -> Pruned:

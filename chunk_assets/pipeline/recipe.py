@@ -37,6 +37,8 @@ class Recipe:
     max_model_tokens: int
     min_tokens: int
     engine: str
+    sparse: EmbedderCard | None = None
+    sparse_fingerprint: str = ""
 
     def convert_fingerprint(self, media_type: str, *, failed: bool = False) -> str:
         """Of converter, its version and options; for documents that failed also of the limits.
@@ -65,13 +67,16 @@ class Recipe:
 def model_fingerprint(card: EmbedderCard) -> str:
     """Of everything about a model that can change a vector."""
     names = ("model_id", "revision", "version", "dimension", "passage_prefix", "pooling", "normalized")
-    return fingerprint({name: getattr(card, name) for name in names})
+    sparse = {"most_weights": card.most_weights} if card.most_weights else {}
+    return fingerprint({name: getattr(card, name) for name in names} | sparse)
 
 
-def recipe_of(catalog: Catalog, source: str, embedder: Embedder, mode: str = "") -> Recipe:
+def recipe_of(
+    catalog: Catalog, source: str, embedder: Embedder, mode: str = "", sparse: EmbedderCard | None = None
+) -> Recipe:
     """The recipe of a source as the catalog and the installed versions have it now.
 
-    ``mode`` is the value of ``CHUNKING_FACTORY_MODE``.
+    ``mode`` is the value of ``CHUNKING_FACTORY_MODE``, ``sparse`` the model beside the embedder.
     """
     from chunk_assets.text.tokens import counter
 
@@ -105,13 +110,15 @@ def recipe_of(catalog: Catalog, source: str, embedder: Embedder, mode: str = "")
         options=options,
         card=card,
         model_fingerprint=model_fingerprint(card),
-        digest=_digest(options, factory.policy.fingerprint, engine, model_fingerprint(card)),
+        digest=_digest(options, factory.policy.fingerprint, engine, [card, *([sparse] if sparse else [])]),
         strategy=factory.from_metadata,
         chunk=chunk,
         count_model_tokens=embedder.count_tokens,
         max_model_tokens=card.max_tokens,
         min_tokens=settings.min_tokens,
         engine=engine,
+        sparse=sparse,
+        sparse_fingerprint=model_fingerprint(sparse) if sparse else "",
     )
 
 
@@ -123,7 +130,7 @@ def code_fingerprints(catalog: Catalog, source: str, recipe: Recipe, mode: str =
     return {
         "convert": fingerprint({"converters": converters, **options, "schema": SCHEMA_VERSION}),
         "chunk": fingerprint({"policy": chosen, "engine": recipe.engine}),
-        "embed": recipe.model_fingerprint,
+        "embed": "+".join(filter(None, (recipe.model_fingerprint, recipe.sparse_fingerprint))),
     }
 
 
@@ -132,8 +139,9 @@ def _factory(catalog: Catalog, source: str, mode: str) -> ChunkingFactory:
     return ChunkingFactory(policy(catalog.policy_name(source), {**BUILT_IN, **own}), mode or None, own)
 
 
-def _digest(options: Options, policy_fingerprint: str, engine: str, model: str) -> str:
+def _digest(options: Options, policy_fingerprint: str, engine: str, models: Sequence[EmbedderCard]) -> str:
     limits = options.limits
+    prints = [model_fingerprint(card) for card in models]
     return fingerprint(
         {
             "converters": {kind: converter_id(kind) for kind in CONVERTER_OF},
@@ -142,6 +150,6 @@ def _digest(options: Options, policy_fingerprint: str, engine: str, model: str) 
             "limits": {name: getattr(limits, name) for name in limits.__dataclass_fields__},
             "policy": policy_fingerprint,
             "engine": engine,
-            "model": model,
+            "model": prints[0] if len(prints) == 1 else prints,
         }
     )

@@ -47,6 +47,9 @@ class StageReport:
     ``rows`` of the staged table are ``worked`` (made in this run) plus carried over; ``statuses`` counts
     its documents. ``unchanged`` means that the staged file is the published one. ``texts`` were sent to
     the embedder, ``tokens`` is what they cost, ``reused`` vectors were found, ``refused`` texts have none.
+    ``sparse_texts`` were sent to the sparse model beside it. ``provider`` is what a remote embedder says
+    of this stage: requests, throttled, retries, paused_seconds, tokens billed, price (its name has the
+    currency); empty for a local one.
     """
 
     table: str
@@ -61,6 +64,8 @@ class StageReport:
     tokens: int = 0
     reused: int = 0
     refused: int = 0
+    sparse_texts: int = 0
+    provider: Mapping[str, float] = field(default_factory=dict)
     peak_mb: float = 0.0
     version: str = ""
 

@@ -26,6 +26,7 @@ from chunk_assets.storage.vectors import VectorStore
 
 if TYPE_CHECKING:
     from chunk_assets.embedders.base import Embedder
+    from chunk_assets.embedders.sparse_rows import RowEmbedder
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,7 @@ class Session:
     catalog: Catalog
     options: RunOptions = field(default_factory=RunOptions)
     embedder: Embedder | None = None
+    sparse: RowEmbedder | None = None
     listings: dict[str, Listing] = field(default_factory=dict)
     slices: dict[str, dict[str, tuple[Listed, ...]]] = field(default_factory=dict)
     pool: WorkerPool | Cluster | None = None
@@ -104,6 +106,15 @@ class Session:
             choice = self.catalog.embedder
             self.embedder = load_embedder(choice.name, **choice.settings)
         return self.embedder
+
+    def sparse_model(self) -> RowEmbedder | None:
+        """The catalog's sparse embedder, if it has one; its vectors are rows."""
+        choice = self.catalog.sparse_embedder
+        if self.sparse is None and choice is not None:
+            from chunk_assets.embedders import load_sparse_embedder
+
+            self.sparse = load_sparse_embedder(choice.name, **choice.settings)
+        return self.sparse
 
     def listing(self, source: str) -> Listing:
         """What is in a source, listed once a session."""
@@ -141,7 +152,9 @@ class Session:
     def recipe(self, source: str) -> Recipe:
         """The recipe of a source."""
         if source not in self.recipes:
-            self.recipes[source] = recipe_of(self.catalog, source, self.model(), self.options.mode)
+            sparse = self.sparse_model()
+            beside = sparse.card if sparse else None
+            self.recipes[source] = recipe_of(self.catalog, source, self.model(), self.options.mode, beside)
         return self.recipes[source]
 
     def store(self, source: str) -> VectorStore:
@@ -151,6 +164,16 @@ class Session:
             folder = self.layout.vectors(recipe.model_fingerprint)
             self.stores[recipe.model_fingerprint] = VectorStore(folder, recipe.card.dimension)
         return self.stores[recipe.model_fingerprint]
+
+    def sparse_store(self, source: str) -> VectorStore:
+        """The store of the catalog's sparse vectors, as rows."""
+        recipe, sparse = self.recipe(source), self.sparse_model()
+        if sparse is None:
+            raise ConfigurationError("the catalog has no sparse_embedder")
+        if recipe.sparse_fingerprint not in self.stores:
+            folder = self.layout.vectors(recipe.sparse_fingerprint)
+            self.stores[recipe.sparse_fingerprint] = VectorStore(folder, sparse.width)
+        return self.stores[recipe.sparse_fingerprint]
 
     @contextmanager
     def batch(self, source: str, slice_key: str) -> Iterator[BatchContext]:

@@ -50,6 +50,8 @@ def final_report(context: BatchContext, report: StageReport, work: Embedding) ->
         tokens=work.tokens,
         reused=work.reused,
         refused=len(work.refusals),
+        sparse_texts=work.sparse.texts if work.sparse else 0,
+        provider=work.provider,
     )
 
 

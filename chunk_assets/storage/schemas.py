@@ -34,8 +34,17 @@ def schema(table: str) -> pa.Schema:
     return pa.schema({RAW_DOCUMENTS: _raw, MARKDOWN_DOCUMENTS: _markdown, CHUNKS: _chunks}[table]())
 
 
-def embeddings_schema(card: EmbedderCard, model_fingerprint: str) -> pa.Schema:
-    """The schema of ``embeddings`` for one model; what is true of all vectors is in its metadata."""
+def embeddings_schema(
+    card: EmbedderCard,
+    model_fingerprint: str,
+    sparse: EmbedderCard | None = None,
+    sparse_fingerprint: str = "",
+) -> pa.Schema:
+    """The schema of ``embeddings`` for one model; what is true of all vectors is in its metadata.
+
+    With a ``sparse`` model beside it there is one column more, ``sparse``: index and value of each
+    weight, indices rising; null where that model refused the text (ADR 0011).
+    """
     import pyarrow as pa
 
     facts = {
@@ -60,7 +69,31 @@ def embeddings_schema(card: EmbedderCard, model_fingerprint: str) -> pa.Schema:
         _field("model", text),
         _field("model_fingerprint", text),
     ]
+    if sparse is not None:
+        columns.append(pa.field("sparse", sparse_type()))
+        facts |= {
+            "sparse_model_id": sparse.model_id,
+            "sparse_model_revision": sparse.revision,
+            "sparse_model_fingerprint": sparse_fingerprint,
+            "sparse_dimension": str(sparse.dimension),
+            "sparse_most_weights": str(sparse.most_weights),
+            "sparse_metric": sparse.metric,
+            "sparse_query_prefix": sparse.query_prefix,
+        }
     return pa.schema(columns, metadata=facts)
+
+
+def sparse_model_of(schema: pa.Schema) -> str:
+    """The fingerprint of the sparse model whose vectors a table of ``embeddings`` has; empty without one."""
+    facts: dict[bytes, bytes] = schema.metadata or {}
+    return facts.get(b"sparse_model_fingerprint", b"").decode()
+
+
+def sparse_type() -> pa.DataType:
+    """A sparse vector: a list of (index, value), the indices rising."""
+    import pyarrow as pa
+
+    return pa.list_(pa.struct([_field("index", pa.int32()), _field("value", pa.float32())]))
 
 
 def _field(name: str, kind: pa.DataType) -> pa.Field:

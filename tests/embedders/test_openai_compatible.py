@@ -125,7 +125,7 @@ def test_the_totals_are_logged(remote, provider, key, caplog):
     caplog.set_level(logging.INFO, logger="chunk_assets")
     provider.fault = lambda n, _: (429, {"Retry-After": "0.01"}, "") if n == 0 else None
     list(remote(provider).embed(texts(20)))
-    assert "20 texts in 3 requests (1 throttled, 1 sent again), 60 tokens" in caplog.text
+    assert "20 texts in 3 requests (1 throttled, 0 s paused; 1 sent again), 60 tokens" in caplog.text
 
 
 def test_the_pause_that_the_provider_asks_for_is_kept_by_all_connections(remote, provider, key):

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import math
-import struct
 from pathlib import Path
 
 import numpy as np
@@ -12,80 +11,12 @@ from chunk_assets.embedders import load_embedder, ordered
 from chunk_assets.embedders.bert import Bert, Shape, read_safetensors
 from chunk_assets.embedders.model_files import package_folder
 from chunk_assets.errors import ConfigurationError
-
-WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "lease", "notice", "days", "rent"]
-CONFIG = {
-    "model_type": "bert",
-    "hidden_act": "gelu",
-    "num_hidden_layers": 2,
-    "num_attention_heads": 2,
-    "max_position_embeddings": 12,
-    "vocab_size": len(WORDS),
-    "layer_norm_eps": 1e-12,
-}
-
-
-def random_weights(old_names: bool) -> dict[str, np.ndarray]:
-    """A network of width 8; normalisations are named as in old or in new files."""
-    source = np.random.default_rng(7)
-    scale, shift = ("gamma", "beta") if old_names else ("weight", "bias")
-    weights: dict[str, np.ndarray] = {}
-
-    def add(name: str, *shape: int) -> None:
-        weights[name] = source.standard_normal(shape).astype(np.float32)
-
-    def dense(name: str, out: int, into: int) -> None:
-        add(f"{name}.weight", out, into)
-        add(f"{name}.bias", out)
-
-    def norm(name: str) -> None:
-        add(f"{name}.{scale}", 8)
-        add(f"{name}.{shift}", 8)
-
-    add("bert.embeddings.word_embeddings.weight", len(WORDS), 8)
-    add("bert.embeddings.position_embeddings.weight", 12, 8)
-    add("bert.embeddings.token_type_embeddings.weight", 2, 8)
-    norm("bert.embeddings.LayerNorm")
-    for layer in range(2):
-        at = f"bert.encoder.layer.{layer}"
-        for part in ("self.query", "self.key", "self.value", "output.dense"):
-            dense(f"{at}.attention.{part}", 8, 8)
-        norm(f"{at}.attention.output.LayerNorm")
-        dense(f"{at}.intermediate.dense", 16, 8)
-        dense(f"{at}.output.dense", 8, 16)
-        norm(f"{at}.output.LayerNorm")
-    dense("cls.predictions.transform.dense", 8, 8)
-    norm("cls.predictions.transform.LayerNorm")
-    add("cls.predictions.bias", len(WORDS))
-    return weights
-
-
-def save_safetensors(path: Path, weights: dict[str, np.ndarray]) -> None:
-    header, parts, at = {}, [], 0
-    for name, values in weights.items():
-        data = values.tobytes()
-        header[name] = {
-            "dtype": "F16" if values.dtype == np.float16 else "F32",
-            "shape": values.shape,
-            "data_offsets": [at, at + len(data)],
-        }
-        parts.append(data)
-        at += len(data)
-    head = json.dumps(header).encode()
-    path.write_bytes(struct.pack("<Q", len(head)) + head + b"".join(parts))
+from tests.embedders.tiny_splade import CONFIG, WORDS, save_model, save_safetensors
 
 
 @pytest.fixture(params=[True, False], ids=["old names", "new names"])
 def folder(request, tmp_path) -> Path:
-    from tokenizers import Tokenizer, models, pre_tokenizers, processors
-
-    tokenizer = Tokenizer(models.WordLevel({word: i for i, word in enumerate(WORDS)}, unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
-    tokenizer.save(str(tmp_path / "tokenizer.json"))
-    (tmp_path / "config.json").write_text(json.dumps(CONFIG))
-    save_safetensors(tmp_path / "model.safetensors", random_weights(request.param))
-    return tmp_path
+    return save_model(tmp_path, old_names=request.param)
 
 
 def slow_logits(weights: dict[str, np.ndarray], ids: list[int]) -> np.ndarray:
