@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chunk_assets.errors import ChunkAssetsError, SourceUnavailable
+from chunk_assets.storage.remote import remote_home
 
 if TYPE_CHECKING:
     from chunk_assets.catalog import Catalog
@@ -94,8 +95,9 @@ def _tokenizers() -> Iterator[Finding]:
 
 def _home(home: str) -> Iterator[Finding]:
     folder = Path(home)
-    if "://" in home:
-        return
+    if (remote := remote_home(folder)) is not None:
+        mend = "see the credentials, the bucket's policy and AWS_ENDPOINT_URL; docs/scale.md"
+        yield _attempt(f"{remote.url} can be written, and keeps writers apart", remote.try_out, mend)
 
     def write() -> None:
         with tempfile.NamedTemporaryFile(dir=folder):

@@ -38,6 +38,7 @@ GROUPS = (
     ("freshness", models.Freshness),
     ("alerts", models.Alerts),
     ("compute", models.Compute),
+    ("object_store", models.ObjectStoreRules),
     ("operation", models.Operation),
     ("vector_indexes", models.VectorIndex),
 )

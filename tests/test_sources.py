@@ -165,6 +165,11 @@ def test_the_default_metadata_may_hold_any_source(docs: Path) -> None:
     assert Source(path="x", default_metadata={"cik": 7}).default_metadata == {"cik": "7"}  # type: ignore[dict-item]
 
 
-def test_a_home_behind_a_url_is_refused_and_not_made_as_a_folder_of_that_name() -> None:
-    with pytest.raises(ConfigurationError, match="local or shared disk"):
-        load_catalog("s3://bucket/home")
+def test_a_home_behind_a_url_that_can_not_be_read_names_the_url_and_makes_no_folder_of_that_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CHUNK_ASSETS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigurationError, match="memory://nowhere/sources.yaml"):
+        load_catalog("memory://nowhere")
+    assert [path.name for path in tmp_path.iterdir()] == ["cache"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,10 +13,10 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from chunk_assets.catalog.models import Catalog
+from chunk_assets.catalog.origin import URL, local_home, origin_of, replace_text
 from chunk_assets.errors import ConfigurationError, unknown
 
 HOME_FILE = "sources.yaml"
-URL = re.compile(r"[a-z][a-z0-9+.-]+://")
 
 
 class PlainLoader(yaml.SafeLoader):
@@ -39,18 +40,19 @@ for _tag, _pattern, _first in (
 
 
 def load_catalog(home: str | Path) -> Catalog:
-    """The validated catalog of ``home``, a folder that holds ``sources.yaml``.
+    """The validated catalog of ``home``, a folder or URL that holds ``sources.yaml``.
+
+    The catalog of a URL has as its ``home`` the folder of this machine that stands for it.
 
     Raises:
-        ConfigurationError: the home is a URL, the file is missing, is not YAML, or a setting is unknown or
-            out of range.
+        ConfigurationError: the file is missing, is not YAML, or a setting is unknown or out of range.
     """
-    home = str(home).rstrip("/") or "/"
-    if URL.match(home):
-        msg = f"home {home}: a home lies on a local or shared disk (ADR 9); its sources may be URLs"
-        raise ConfigurationError(msg)
-    name = f"{home}/{HOME_FILE}"
+    home = local_home(home)
+    origin = origin_of(home)
+    name = f"{origin or home}/{HOME_FILE}"
     text = _read(name)
+    if origin:
+        replace_text(Path(home, HOME_FILE), text)
     try:
         node = yaml.compose(text, Loader=PlainLoader)
         value = yaml.load(text, Loader=PlainLoader)  # noqa: S506 - PlainLoader is a SafeLoader
@@ -172,9 +174,10 @@ def _check_names(catalog: Catalog, name: str) -> None:
 
 
 def resolve_path(home: str, path: str) -> str:
-    """A source's path: URLs and absolute paths as they are, others relative to the home."""
+    """A source's path: URLs and absolute paths as they are, others relative to the home, also to its URL."""
     if URL.match(path) or path.startswith("/"):
         return path
-    if URL.match(home):
-        return f"{home}/{path}"
+    if origin := origin_of(home):
+        scheme, place = origin.split("://", 1)
+        return f"{scheme}://{posixpath.normpath(f'{place}/{path}')}"
     return str(Path(home, path).resolve())

@@ -203,6 +203,19 @@ class Compute(Settings):
         return self
 
 
+class ObjectStoreRules(Settings):
+    """How a home on ``s3://``, ``gs://`` or ``abfs://`` is written.
+
+    ``lock_seconds``: a batch whose run was not heard of for so long may be taken over by another run.
+    ``grace_minutes``: how long objects of the version before stay, for readers that are still at them.
+    ``single_writer``: you see to it that only one process writes; for stores without conditional puts.
+    """
+
+    lock_seconds: Annotated[float, Field(ge=2, le=3600)] = 60.0
+    grace_minutes: Annotated[float, Field(ge=0)] = 60.0
+    single_writer: bool = False
+
+
 class VectorIndex(Settings):
     """A store that the published vectors are delivered to; secrets come from the environment."""
 
@@ -226,6 +239,7 @@ class Catalog(Settings):
     retries: Retries = Retries()
     workers: Annotated[int, Field(ge=0, le=1024)] = 0
     compute: Compute = Compute()
+    object_store: ObjectStoreRules = ObjectStoreRules()
     price_per_million_tokens: Annotated[float, Field(ge=0)] | None = None
     currency: str = "USD"
     alerts: Alerts = Alerts()

@@ -27,6 +27,7 @@ COMMANDS = {
     "export": "deliver chunks and vectors to a vector store",
     "backfill": "run many batches of a source, each on its own",
     "versions": "build, compare, promote and roll back versions of the tables",
+    "files": "name the files of one consistent version of a table, for other programs",
     "prune": "drop vectors that nothing needs, and old runs",
     "alerts": "show open incidents, or send a test alert",
     "doctor": "check this machine and this home, with the mend for each fault",

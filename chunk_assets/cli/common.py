@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 SOME_FAILED = 1
 BAD_USAGE = 2
 INTERRUPTED = 130
+# Commands that read no table of the home: one in an object store is not fetched for them.
+WITHOUT_TABLES = frozenset(
+    {"init", "convert", "preview", "sources", "doctor", "dev", "files", "show", "test"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +79,7 @@ def home_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Adds ``--home``, ``--json`` and ``--quiet``, and passes them on as ``out: Output``."""
 
     def wrapped(*args: Any, home: str, as_json: bool, quiet: bool, **kwargs: Any) -> Any:
-        return function(*args, out=Output(home, as_json, quiet), **kwargs)
+        return function(*args, out=Output(_folder_of(home), as_json, quiet), **kwargs)
 
     wrapped.__name__, wrapped.__doc__ = function.__name__, function.__doc__
     wrapped.__click_params__ = getattr(function, "__click_params__", [])  # type: ignore[attr-defined]  # click's own protocol
@@ -83,7 +87,8 @@ def home_options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--home",
             default=_default_home,
-            help="Folder that holds sources.yaml  [default: $CHUNK_ASSETS_HOME, else data]",
+            help="Folder or s3:// (gs://, abfs://) URL that holds sources.yaml  "
+            "[default: $CHUNK_ASSETS_HOME, else data]",
         ),
         click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output."),
         click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors."),
@@ -91,6 +96,19 @@ def home_options(function: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(options):
         wrapped = option(wrapped)
     return wrapped
+
+
+def _folder_of(home: str) -> str:
+    """The folder to work in. That of a home in an object store is brought up to date first."""
+    from chunk_assets.catalog.origin import local_home
+    from chunk_assets.storage.remote import remote_home
+
+    folder = local_home(home)
+    remote = remote_home(folder)
+    if remote is not None and click.get_current_context().info_name not in WITHOUT_TABLES:
+        for fault in remote.pull().values():
+            click.echo(f"problem: {fault}; 'chunk-assets repair' makes it anew", err=True)
+    return folder
 
 
 def _default_home() -> str:

@@ -11,7 +11,7 @@ from chunk_assets.catalog import Catalog, Source
 from chunk_assets.hashing import sha256_text
 from chunk_assets.pipeline.recipe import Recipe
 from chunk_assets.sources import Listed
-from chunk_assets.storage.commit import Manifest, damaged_tables, load_manifest
+from chunk_assets.storage.commit import MISSING, Manifest, damaged_tables, load_manifest
 from chunk_assets.storage.layout import Batch, Layout
 from chunk_assets.storage.rates import note_rate
 from chunk_assets.storage.schemas import embeddings_schema
@@ -90,6 +90,8 @@ class BatchContext:
     def damaged(self) -> dict[str, str]:
         """Published tables whose file is not what the manifest says, with what is wrong."""
         found = damaged_tables(self.layout, self.batch, self.manifest, self.state.stamps)
+        if self.session.remote is not None and self.session.remote.is_elsewhere(self.batch):
+            found = {table: what for table, what in found.items() if what != MISSING}
         distrusted = self.session.distrusted.items()
         return found | {table: what for (batch, table), what in distrusted if batch == self.batch}
 

@@ -77,6 +77,8 @@ def _problem(session: Session, listing: Listing, known: int, missing: int) -> st
 
 def _published(session: Session, source: str) -> Mapping[str, str]:
     """Ids of the published documents of a source, each with the version it was last seen in."""
+    if session.remote is not None:
+        session.remote.refresh()
     known: dict[str, str] = {}
     for batch in published_batches(session.layout):
         if batch.source != source:

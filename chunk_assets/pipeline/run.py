@@ -93,6 +93,8 @@ def all_batches(session: Session, sources: Iterable[str] | None = None) -> Itera
     Raises:
         SourceUnavailable: a source can't be listed.
     """
+    if session.remote is not None:
+        session.remote.refresh()
     published = published_batches(session.layout)
     for source in sources if sources is not None else session.catalog.sources:
         session.listing(source)
@@ -154,5 +156,8 @@ def _tidy(session: Session) -> None:
     """Merges small vector blocks once there are many, and drops old vectors once they are most."""
     for fingerprint, store in session.stores.items():
         store.flush()
-        VectorStore(session.layout.vectors(fingerprint), store.width).compact()
-    prune_when_worth_it(session.layout.home)
+        folder = session.layout.vectors(fingerprint)
+        with session.rewriting(folder):
+            VectorStore(folder, store.width).compact()
+    if session.remote is None:  # there it needs all tables, and no other machine at work: see prune
+        prune_when_worth_it(session.layout.home)

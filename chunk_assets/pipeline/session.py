@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from concurrent.futures import Executor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,8 +19,10 @@ from chunk_assets.pipeline.reports import Progress, silent
 from chunk_assets.records import TABLES
 from chunk_assets.sources import Listed, Listing, list_source
 from chunk_assets.storage import staging
+from chunk_assets.storage.commit import publish_files
 from chunk_assets.storage.layout import Batch, Layout
 from chunk_assets.storage.locks import hold, share
+from chunk_assets.storage.remote import RemoteHome, remote_home
 from chunk_assets.storage.tables import frugal_memory
 from chunk_assets.storage.vectors import VectorStore
 
@@ -84,9 +86,16 @@ class Session:
     # Tables that are to be made anew whatever their files say (repair).
     distrusted: dict[tuple[Batch, str], str] = field(default_factory=dict)
 
+    # What stands behind the home's folder, when the home is in an object store.
+    remote: RemoteHome | None = None
+
     def __post_init__(self) -> None:
         frugal_memory()
         self.budget = Budget(self.options.budget_tokens)
+        self.remote = remote_home(self.catalog.home)
+        if self.remote is not None:
+            self.remote.refuse_version(self.options.version)
+            self.remote.rules = self.catalog.object_store
 
     @property
     def layout(self) -> Layout:
@@ -161,7 +170,7 @@ class Session:
         """The vector store of the catalog's model."""
         recipe = self.recipe(source)
         if recipe.model_fingerprint not in self.stores:
-            folder = self.layout.vectors(recipe.model_fingerprint)
+            folder = self._vectors(recipe.model_fingerprint)
             self.stores[recipe.model_fingerprint] = VectorStore(folder, recipe.card.dimension)
         return self.stores[recipe.model_fingerprint]
 
@@ -171,9 +180,20 @@ class Session:
         if sparse is None:
             raise ConfigurationError("the catalog has no sparse_embedder")
         if recipe.sparse_fingerprint not in self.stores:
-            folder = self.layout.vectors(recipe.sparse_fingerprint)
+            folder = self._vectors(recipe.sparse_fingerprint)
             self.stores[recipe.sparse_fingerprint] = VectorStore(folder, sparse.width)
         return self.stores[recipe.sparse_fingerprint]
+
+    def rewriting(self, folder: Path) -> AbstractContextManager[None]:
+        """For a block that merges or drops stored vectors, so that the home's object store follows."""
+        return nullcontext() if self.remote is None else self.remote.blocks.rewriting(folder)
+
+    def _vectors(self, fingerprint: str) -> Path:
+        """The folder of a model's vectors; those that other machines made are fetched."""
+        folder = self.layout.vectors(fingerprint)
+        if self.remote is not None:
+            self.remote.blocks.pull(folder)
+        return folder
 
     @contextmanager
     def batch(self, source: str, slice_key: str) -> Iterator[BatchContext]:
@@ -181,16 +201,26 @@ class Session:
         context = self.peek(source, slice_key)
         lock = self.layout.batch_lock(context.batch)
         options = self.options
-        with (
-            hold(lock, f"batch {context.batch}", name=options.owner, wait=options.lock_wait),
-            share(self.layout.vectors_lock, "the vector store"),
-        ):
+        with ExitStack() as stack:
+            held = hold(lock, f"batch {context.batch}", name=options.owner, wait=options.lock_wait)
+            stack.enter_context(held)
+            stack.enter_context(share(self.layout.vectors_lock, "the vector store"))
+            if self.remote is not None and options.scratch is None:
+                there = self.remote.batch(context.batch, owner=options.owner, wait=options.lock_wait)
+                stack.enter_context(there)
             try:
                 yield context
             except StopRun as error:
                 if isinstance(error.__cause__, OSError):  # a full disk: don't hold on to half of it
                     staging.clear(self.layout, context.batch, TABLES)
                 raise
+
+    def withdraw(self, batch: Batch) -> None:
+        """Removes a batch that belongs to no source any more, for all readers."""
+        if self.remote is not None:
+            with self.remote.batch(batch, owner=self.options.owner, wait=self.options.lock_wait):
+                self.remote.commit(batch, {}, None)
+        publish_files(self.layout, batch, {}, None)
 
     def peek(self, source: str, slice_key: str) -> BatchContext:
         """A batch without its lock: for reading only."""

@@ -21,6 +21,7 @@ from chunk_assets.records import CHUNKS, RAW_DOCUMENTS
 from chunk_assets.storage.commit import load_manifest, mirror, published_batches, switch
 from chunk_assets.storage.files import exchange, read_if_there, remove_tree, write_atomic
 from chunk_assets.storage.layout import Layout, layouts
+from chunk_assets.storage.remote import remote_home
 
 LAST = "promoted.json"
 
@@ -57,6 +58,7 @@ def create_version(home: str | Path, name: str, settings: str | None = None) -> 
     Raises:
         ConfigurationError: the name is not usable or taken.
     """
+    _on_disk(home)
     layout = Layout(Path(home), name)
     if not name or layout.root.exists():
         raise ConfigurationError(f"version {name!r} is there already" if name else "a version needs a name")
@@ -98,6 +100,7 @@ def rollback(home: str | Path) -> str:
     Raises:
         StopRun: nothing was promoted.
     """
+    _on_disk(home)
     data = read_if_there(Path(home) / "versions" / LAST)
     if data is None:
         raise StopRun("nothing was promoted, so there is nothing to roll back")
@@ -133,7 +136,13 @@ def _behind(home: str | Path, name: str) -> Iterator[str]:
             yield str(batch)
 
 
+def _on_disk(home: str | Path) -> None:
+    if (remote := remote_home(home)) is not None:
+        remote.refuse_version("any")
+
+
 def _known(home: str | Path, name: str) -> Layout:
+    _on_disk(home)
     names = [layout.version for layout in layouts(Path(home)) if layout.version]
     if name not in names:
         raise unknown("version", name, names)

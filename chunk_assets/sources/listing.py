@@ -158,7 +158,7 @@ def _listed(name: str, entry: Entry, describer: Describer) -> Listed:
 
 def _uri(source: Source, entry: Entry) -> str:
     """Where the document lies, in words that do not change when the home is copied elsewhere."""
-    if URL.match(entry.location):
+    if URL.match(source.path):
         return entry.location
     if source.path.startswith("/"):
         return f"file://{source.path.rstrip('/')}/{entry.relative_path}"

@@ -32,6 +32,7 @@ from chunk_assets.storage.locks import hold
 from chunk_assets.storage.tables import FileFacts, hash_file
 
 PUBLISH_WAIT = 120.0
+MISSING = "the file is missing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ def _fault(path: Path, expected: FileFacts | None, stamp: tuple[int, int] | None
     if expected is None:
         return "the file is in no manifest" if now else ""
     if now is None:
-        return "the file is missing"
+        return MISSING
     if now == stamp:
         return ""
     sha256, size = hash_file(path)

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from chunk_assets.catalog import Catalog
 from chunk_assets.pipeline import RunOptions, RunReport, Session, run_sources
 from chunk_assets.records import EMBEDDINGS, TABLES
-from chunk_assets.storage.commit import publish_files
 from chunk_assets.storage.files import TEMPORARY
 from chunk_assets.storage.layout import Batch
 from chunk_assets.storage.tables import read_table
@@ -37,7 +36,7 @@ def repair(
     batches = {batch for found in todo if (batch := batch_of(found)) is not None}
     known = {batch for batch in batches if batch.source in catalog.sources}
     for batch in sorted(batches - known):
-        publish_files(own.layout, batch, {}, None)
+        own.withdraw(batch)
     try:
         return run_sources(catalog, session=own, batches=known)
     finally:
@@ -71,4 +70,6 @@ def _drop_vector(session: Session, batch: Batch, row: str) -> None:
     if rows is None:
         return
     ids = zip(*(rows[name].to_pylist() for name in columns), strict=True)
-    session.store(batch.source).drop([bytes.fromhex(key) for *names, key in ids if row in names])
+    store = session.store(batch.source)
+    with session.rewriting(store.folder):
+        store.drop([bytes.fromhex(key) for *names, key in ids if row in names])
