@@ -170,6 +170,11 @@ def test_values_in_form_fields_are_read_in_their_places():
     label = pdf.text(72, 700, "Name of the applicant:")
     converted = PDF.convert(pdf.build([label], field=((200, 695, 400, 712), "Jane Doe")), Options())
     assert converted.markdown == "Name of the applicant: Jane Doe"
+    below = label + pdf.text(72, 660, "Name of the borrower:") + pdf.text(72, 620, "Signature:")
+    converted = PDF.convert(pdf.build([below], field=((200, 655, 400, 672), "Jane Doe")), Options())
+    assert converted.markdown.split("\n\n") == [
+        "Name of the applicant:", "Name of the borrower: Jane Doe", "Signature:",
+    ]  # fmt: skip
 
 
 def test_damaged_page_objects_give_text_or_a_clear_status():

@@ -214,3 +214,24 @@ def test_pages_full_of_vectors_take_bounded_time():
     assert time.process_time() - started < 5
     assert "Chart page" in text
     assert "Tiny cells" in text
+
+
+def test_bullets_far_from_their_texts_are_no_column_of_the_table_below():
+    content = ""
+    for at, item in enumerate(["Interest is paid monthly", "Fees are due in March", "Nothing else is owed"]):
+        content += pdf.text(72, 700 - 16 * at, "\x95") + pdf.text(92, 700 - 16 * at, item)
+    for at, row in enumerate([("Year", "2022", "2023"), ("Net sales", "110", "120"), ("Costs", "70", "75")]):
+        y = 640 - 16 * at
+        content += "".join(pdf.text(x, y, cell) for x, cell in zip((92, 250, 350), row, strict=True))
+    text = markdown(content)
+    assert text.startswith("- Interest is paid monthly\n- Fees are due in March\n- Nothing else is owed")
+    assert "| Net sales | 110 | 120 |" in text
+
+
+def test_the_last_cell_of_an_open_table_keeps_its_second_line():
+    content = pdf.text(72, 716, "Item") + pdf.text(150, 716, "Note") + pdf.text(400, 716, "Amount")
+    for at in range(4):
+        y = 696 - 30 * at
+        content += pdf.text(72, y, f"Item {at}") + pdf.text(400, y, str(100 * at))
+        content += pdf.lines(150, y, ["A long note that goes on", "in the next line"], leading=12)
+    assert "| Item 3 | A long note that goes on in the next line | 300 |" in markdown(content)

@@ -125,8 +125,8 @@ def _read_pages(document: Any, count: int, data: bytes, options: Options) -> _Re
 def _read_one(document: Any, index: int, ocr: bool) -> PageText | None:
     """One page by PDFium, or None if it can't load it: its neighbours are not to suffer for that."""
     try:
-        with opened_page(document, index) as page:
-            text = read_page(page, index + 1)
+        with opened_page(document, index) as (page, own):
+            text = read_page(page, index + 1, own)
             if ocr and (_is_picture(text) or _is_stamped(text)):
                 again = recognise(page, index + 1)
                 again.recognised = True

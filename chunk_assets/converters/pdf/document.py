@@ -49,8 +49,10 @@ def opened(data: bytes) -> Iterator[Any]:
 
 
 @contextmanager
-def opened_page(document: Any, index: int) -> Iterator[Any]:
+def opened_page(document: Any, index: int) -> Iterator[tuple[Any, int | None]]:
     """One page with its filled-in form fields and free text drawn in their places.
+
+    With the number of characters that the page has without these, or None if it has none of them.
 
     Raises:
         RuntimeError: PDFium can't load the page.
@@ -58,16 +60,29 @@ def opened_page(document: Any, index: int) -> Iterator[Any]:
     from pypdfium2 import raw
 
     page = document[index]
+    own = None
     try:
-        if (
-            _shows_annotations(page)
-            and raw.FPDFPage_Flatten(page, raw.FLAT_NORMALDISPLAY) == raw.FLATTEN_SUCCESS
-        ):
-            page.close()
-            page = document[index]
-        yield page
+        if _shows_annotations(page):
+            count = _characters(page)
+            if raw.FPDFPage_Flatten(page, raw.FLAT_NORMALDISPLAY) == raw.FLATTEN_SUCCESS:
+                page.close()
+                page = document[index]
+                own = count
+        yield page, own
     finally:
         page.close()
+
+
+def _characters(page: Any) -> int:
+    from pypdfium2 import raw
+
+    text_page = raw.FPDFText_LoadPage(page)
+    if not text_page:
+        return 0
+    try:
+        return max(int(raw.FPDFText_CountChars(text_page)), 0)
+    finally:
+        raw.FPDFText_ClosePage(text_page)
 
 
 def _shows_annotations(page: Any) -> bool:

@@ -29,8 +29,8 @@ def lay_out(page: PageText) -> LaidPage:
     if page.leftward:
         mirror(page)
     ruled, rest = ruled_tables(page.words, page.across, page.down)
-    aligned, lines = open_tables(with_leaders(fragments(rest)))
-    flat = with_bullets(with_initials([line for line in lines if line.angle == 0]))
+    aligned, lines = open_tables(with_bullets(with_leaders(fragments(rest))))
+    flat = with_initials([line for line in lines if line.angle == 0])
     pieces: list[Line | Table] = [*flat, *ruled, *aligned]
     ordered = as_lines(in_order(pieces))
     # Text that runs in other directions (stamps, labels of axes) would only break sentences up.

@@ -10,6 +10,7 @@ from itertools import pairwise, repeat
 from typing import TYPE_CHECKING, Any
 
 from chunk_assets.converters.pdf.covers import covered_words
+from chunk_assets.converters.pdf.filled import in_places
 from chunk_assets.converters.pdf.frame import prevailing_angle, relative, turned, turned_corners, turned_rules
 from chunk_assets.converters.pdf.graphics import Drawing, read_drawing
 from chunk_assets.converters.pdf.model import Box, PageText, Style, Word
@@ -31,10 +32,11 @@ _SAMPLE = 1_500
 _SOME_PICTURE = 0.02
 
 
-def read_page(page: Any, number: int) -> PageText:
+def read_page(page: Any, number: int, own: int | None = None) -> PageText:
     """Words, rules and pictures of one page; hidden words are left out and counted by reason.
 
-    ``page`` is a ``pypdfium2.PdfPage``. Costs are linear in characters and drawing objects.
+    Characters from number ``own`` on are values of form fields. ``page`` is a ``pypdfium2.PdfPage``. Costs
+    are linear in characters and drawing objects.
     """
     import numpy as np
     from pypdfium2 import raw
@@ -71,7 +73,8 @@ def read_page(page: Any, number: int) -> PageText:
     if any(style.flaw for style in set(styles)) or not _all_inside(boxes, result.box):
         words = _visible(words, result, drawing, angle)
     words = closed_up([word for word in words if word.text], raised)
-    result.words = _mended(words, _spaced_lines(text, spans.line_ends))
+    words = _mended(words, _spaced_lines(text, spans.line_ends))
+    result.words = words if own is None else in_places(words, int(np.searchsorted(spans.starts, own)))
     result.letters = len(text)
     result.doubtful = spans.unmapped
     result.garbled = _is_garbled(text)

@@ -94,10 +94,17 @@ def _runs(rows: list[_Row]) -> list[list[_Row]]:
 
 def _stripped(run: list[_Row]) -> list[_Row]:
     """The run without single rows at its end, and without what stands above and in a caption."""
-    while run and len(run[-1].pieces) < 2:
+    while run and len(run[-1].pieces) < 2 and not (len(run) > 1 and _hangs(run[-1], run[-2])):
         run = run[:-1]
     captions = [index for index, row in enumerate(run[:6]) if _CAPTION.match(row.parts[0].text)]
     return run[captions[-1] + 1 :] if captions else run
+
+
+def _hangs(row: _Row, above: _Row) -> bool:
+    """Whether a single piece is the next line of a cell that is not the first of the row above."""
+    starts = [piece[0].x0 for piece in above.pieces[1:]]
+    close = row.top - above.bottom <= 0.5 * row.size
+    return close and any(abs(row.pieces[0][0].x0 - start) < 2 for start in starts)
 
 
 def _tables_in(run: list[_Row]) -> list[Table]:
