@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from chunk_assets.errors import StopRun
 from chunk_assets.storage.files import TEMPORARY, temporary, writing
@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
 HASH_BLOCK = 1 << 20
+# Values that hardly repeat: a dictionary of them would only be filled and given up.
+UNIQUE = frozenset(
+    ("markdown", "text", "vector", "chunk_id", "point_id", "chunk_sha256", "input_sha256", "markdown_sha256")
+)
+# Columns that no compression makes much smaller, and whose least and greatest values say nothing.
+NOISE = ("vector.",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +56,9 @@ class TableWriter:
 
         with writing(self._path):
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            # Dictionaries for what repeats; long texts and vectors would only fill and abandon one.
-            plain = {"markdown", "text", "vector"}
             self._sink = pa.OSFile(str(temporary(self._path)), "wb")
             self._writer = pq.ParquetWriter(
-                self._sink,
-                self._schema,
-                version="2.6",
-                compression="zstd",
-                compression_level=1,
-                use_dictionary=[name for name in self._schema.names if name not in plain],
-                write_statistics=True,
+                self._sink, self._schema, version="2.6", **_encodings(self._schema)
             )
         return self
 
@@ -99,6 +97,34 @@ class TableWriter:
         self._waiting = [waiting.slice(count)]
         self._waiting_rows -= count
         self.rows += count
+
+
+def _encodings(schema: pa.Schema) -> dict[str, Any]:
+    """How columns are written: the time that it takes is most of what a small change costs."""
+    leaves = [leaf for item in schema for leaf in _leaves(item.name, item.type)]
+    squeezed = [leaf for leaf in leaves if not leaf.startswith(NOISE)]
+    return {
+        "use_dictionary": [name for name in schema.names if name not in UNIQUE],
+        "compression": {leaf: "zstd" if leaf in squeezed else "none" for leaf in leaves},
+        "compression_level": dict.fromkeys(squeezed, 1),
+        "write_statistics": squeezed,
+    }
+
+
+def _leaves(name: str, kind: pa.DataType) -> Iterator[str]:
+    """Names of the Parquet columns of one Arrow column."""
+    import pyarrow as pa
+
+    if pa.types.is_struct(kind):
+        for item in kind:
+            yield from _leaves(f"{name}.{item.name}", item.type)
+    elif pa.types.is_map(kind):
+        yield from _leaves(f"{name}.key_value.key", kind.key_type)
+        yield from _leaves(f"{name}.key_value.value", kind.item_type)
+    elif pa.types.is_nested(kind):
+        yield from _leaves(f"{name}.list.element", kind.value_type)
+    else:
+        yield name
 
 
 def write_table(path: Path, table: str, rows: pa.Table, schema: pa.Schema) -> None:
