@@ -23,11 +23,9 @@ demo: $(INSTALLED)
 	@echo "Ask:      $(CLI) search 'How long may a guest badge be used?'"
 	@echo "Look:     $(CLI) preview data/samples/seed/short_faq.md"
 
-# What starts event loops of its own (browsers, clusters, Dagster's servers) gets a process of its own.
-APART := tests/defs tests/report tests/ui tests/cluster tests/e2e
+# Part by part, a process each, as many at a time as there are cores.
 test: $(INSTALLED)
-	$(RUN) pytest -n 2 --dist loadfile -q $(addprefix --ignore=,$(APART))
-	for part in $(APART); do $(RUN) pytest -q $$part || exit 1; done
+	$(RUN) tests.all_parts
 
 # Format, lint, types, layers, docs.
 check: $(INSTALLED)
