@@ -36,6 +36,8 @@ _FACTS = {
 _FACT_CHARS = 2_000
 _DEEPEST = 5
 _WIDE = (b"\xff\xfe", b"\xfe\xff")
+# Parts of a page that its reader does not read.
+_UNSEEN = {"text/css", "text/javascript", "text/ecmascript"}
 _ENCRYPTED = {"multipart/encrypted", "application/pgp-encrypted"}
 
 Part = Message
@@ -204,7 +206,7 @@ def _payload(part: Part) -> bytes:
 
 def _text_blocks(part: Part, reading: _Reading) -> list[Block]:
     data = _payload(part)
-    if not data.strip():
+    if not data.strip() or part.get_content_type() in _UNSEEN:
         return []
     charset = part.get_content_charset()
     try:

@@ -22,7 +22,8 @@ def streams(data: bytes) -> frozenset[str]:
     """
     if len(data) < 512:
         return frozenset()
-    size = 1 << min(struct.unpack_from("<H", data, 30)[0], 16)
+    # Sectors have 512 or 4,096 bytes; whatever else is declared is damage.
+    size = 1 << min(max(struct.unpack_from("<H", data, 30)[0], 7), 16)
     sector = struct.unpack_from("<I", data, 48)[0]
     names: set[str] = set()
     seen: set[int] = set()

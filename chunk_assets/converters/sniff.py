@@ -201,13 +201,17 @@ def _is_wide(head: bytes) -> bool:
 
 
 def _is_mail(text: str) -> bool:
-    """A block of header lines with at least three of the usual fields."""
+    """A block of header lines with at least three of the usual fields, or those of a saved web page."""
     lines = text.lstrip("\r\n").splitlines()[:40]
     block: list[str] = []
     for line in lines:
         if not line.strip() or not _MAIL_HEADER.fullmatch(line):
             break
         block.append(line.lower())
+    if any(line.startswith("mime-version:") for line in block) and any(
+        line.startswith("content-type: multipart/") for line in block
+    ):
+        return True
     fields = sum(1 for sign in _MAIL_SIGNS if any(line.startswith(sign) for line in block))
     typical = any(
         line.startswith(("received:", "mime-version:", "message-id:", "return-path:")) for line in block

@@ -106,6 +106,25 @@ def test_parts_in_html_and_plain_text_are_read_and_others_named():
     assert result.warnings == ("an embedded part in another format was left out: word/chunk.rtf",)
 
 
+def test_documents_within_documents_are_read_but_not_without_end():
+    links = relations(("rId1", "aFChunk", "inner.docx", False))
+    inner = docx(paragraph("Deepest"))
+    for level in (3, 2, 1):
+        inner = docx(
+            paragraph(f"Level {level}") + '<w:altChunk r:id="rId1"/>',
+            links=links,
+            **{"word/inner.docx": inner},
+        )
+    result = convert(
+        paragraph("Outer") + '<w:altChunk r:id="rId1"/>', links=links, **{"word/inner.docx": inner}
+    )
+    assert result.markdown == "Outer\n\nLevel 1\n\nLevel 2\n\nLevel 3\n"
+    web = "MIME-Version: 1.0\nContent-Type: text/html; charset=utf-8\n\n<h2>Saved</h2><p>Page</p>"
+    links = relations(("rId1", "aFChunk", "inner.mht", False))
+    result = convert('<w:altChunk r:id="rId1"/>', links=links, **{"word/inner.mht": web})
+    assert result.markdown == "## Saved\n\nPage\n"
+
+
 def test_legacy_form_fields_show_their_value():
     box = (
         '<w:r><w:fldChar w:fldCharType="begin"><w:ffData><w:checkBox><w:checked/></w:checkBox></w:ffData>'

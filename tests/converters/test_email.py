@@ -6,8 +6,10 @@ from email.message import EmailMessage
 
 import pytest
 
+from chunk_assets.converters import media
 from chunk_assets.converters.base import Options
 from chunk_assets.converters.email import EMAIL
+from chunk_assets.converters.sniff import media_type
 from chunk_assets.errors import DocumentFailure
 from chunk_assets.records import Converted
 
@@ -135,3 +137,13 @@ def test_messages_nested_without_end_are_bounded():
     result = convert(data)
     assert result.markdown.startswith("# l59")
     assert result.warnings == ("messages attached more than 5 deep were left out",)
+
+
+def test_a_saved_web_page_is_its_text_without_its_styles():
+    page = (
+        b'MIME-Version: 1.0\nContent-Type: multipart/related; boundary="b"; type="text/html"\n\n'
+        b'--b\nContent-Type: text/html; charset="utf-8"\nContent-Transfer-Encoding: quoted-printable\n\n'
+        b"<h1>Caf=C3=A9</h1><p>Open daily</p>\n--b\nContent-Type: text/css\n\nbody { color: red }\n--b--\n"
+    )
+    assert media_type(page, "page.doc") == media.EMAIL
+    assert convert(page).markdown == "# Café\n\nOpen daily\n"

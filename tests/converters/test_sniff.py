@@ -129,6 +129,13 @@ def test_a_container_whose_chain_runs_in_circles_is_read_once():
     assert "workbook" in streams(bytes(looped))
 
 
+def test_a_container_with_an_absurd_sector_size_has_no_streams():
+    for size in (0, 1, 99):
+        data = bytearray(container("Root Entry", "Workbook"))
+        data[30:32] = size.to_bytes(2, "little")
+        assert "workbook" not in streams(bytes(data))
+
+
 def test_every_media_type_of_the_table_has_a_short_word():
     words = {file_type(kind) for kind in media.CONVERTER_OF}
     assert words == {"pdf", "docx", "xlsx", "csv", "html", "text", "markdown", "pptx", "email"}

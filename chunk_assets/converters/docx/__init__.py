@@ -34,9 +34,11 @@ from chunk_assets.errors import DocumentFailure
 from chunk_assets.records import OK, Converted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from lxml import etree
+
+    from chunk_assets.converters.base import Limits
 
 _NOTE_KINDS = {"footnotes": "w:footnote", "endnotes": "w:endnote"}
 _RUNNING = {"header": "header", "footer": "footer"}
@@ -44,6 +46,8 @@ _RUNNING = {"header": "header", "footer": "footer"}
 _FULLEST_PAGE = 10_000
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _FACT_CHARS = 2_000
+# Documents within documents are read no deeper than this.
+_DEEPEST = 3
 _TOO_DEEP = "nested deeper than a document tree may be; its text was taken without tables and lists"
 
 
@@ -56,7 +60,7 @@ def convert(data: bytes, options: Options) -> Converted:
     package = Package(data, options.limits)
     name = package.main_part("word/document.xml")
     relationships = package.relationships(name)
-    state = _state(package, relationships)
+    state = _state(package, relationships, partial(_embedded, limits=options.limits, depth=1))
     blocks = _read(package, name, state)
     facts = {**package.facts(), **_running(package, relationships, state)}
     facts |= {what: str(count) for what, count in sorted(state.counts.items())}
@@ -78,7 +82,28 @@ def _no_text(state: State, facts: Mapping[str, str]) -> DocumentFailure:
     return DocumentFailure("empty", "no text in the document")
 
 
-def _state(package: Package, relationships: Mapping[str, Relationship]) -> State:
+def _embedded(data: bytes, limits: Limits, depth: int) -> list[Block] | None:
+    """The blocks of a document that is a part of another one; None when it can't be read."""
+    if depth > _DEEPEST:
+        return None
+    try:
+        package = Package(data, limits)
+        name = package.main_part("word/document.xml")
+        inner = partial(_embedded, limits=limits, depth=depth + 1)
+        state = _state(package, package.relationships(name), inner)
+        state.paging = False
+        return _read(package, name, state)
+    except DocumentFailure as failure:
+        if failure.status == "unsafe":
+            raise
+        return None
+
+
+def _state(
+    package: Package,
+    relationships: Mapping[str, Relationship],
+    read_package: Callable[[bytes], list[Block] | None],
+) -> State:
     parts = {r.kind: r.target for r in relationships.values() if not r.external}
     styles = Styles(package.optional_xml(parts.get("styles", "word/styles.xml")))
     numbering = Numbering(package.optional_xml(parts.get("numbering", "word/numbering.xml")), styles)
@@ -92,7 +117,7 @@ def _state(package: Package, relationships: Mapping[str, Relationship]) -> State
         for element in root:
             if SHORT[element.tag] == element_name:
                 notes[kind[:-1], attribute(element, "id") or ""] = Note(element, links)
-    return State(package, styles, numbering, Fields(), relationships, notes, read_blocks)
+    return State(package, styles, numbering, Fields(), relationships, notes, read_blocks, read_package)
 
 
 def _read(package: Package, name: str, state: State) -> list[Block]:

@@ -7,14 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from chunk_assets.converters.blocks import PAGE, Block, Inline
+from chunk_assets.converters.docx.foreign import foreign_blocks
 from chunk_assets.converters.docx.runs import add_children
 from chunk_assets.converters.docx.tables import table_blocks
-from chunk_assets.converters.encoding import decode
 from chunk_assets.converters.markup import escape_inline
 from chunk_assets.converters.ooxml import SHORT, attribute, child, children, leading, tags, value
-from chunk_assets.converters.textual import plain_markdown
-from chunk_assets.converters.webpage.content import page_blocks
-from chunk_assets.converters.webpage.parse import decode_html
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -99,18 +96,8 @@ def _read_cell(element: etree._Element, state: State) -> list[Block]:
 
 
 def _foreign(element: etree._Element, state: State, blocks: list[Block], lists: Lists) -> None:
-    """A part in another format (``w:altChunk``): HTML and plain text are read, others are named."""
-    found = state.relationships.get(attribute(element, "id") or "")
-    data = state.package.read(found.target) if found and not found.external else None
     lists.open.clear()
-    kind = found.target.lower().rsplit(".", 1)[-1] if found else ""
-    if data and kind in {"html", "htm", "xhtml"}:
-        blocks.extend(page_blocks(decode_html(data)[0], keep="all").blocks)
-    elif data and kind == "txt":
-        blocks.append(Block(plain_markdown(decode(data)[0]).replace(PAGE, "")))
-    else:
-        name = found.target if found else "no target"
-        state.warn(f"an embedded part in another format was left out: {name}")
+    blocks.extend(foreign_blocks(element, state))
 
 
 # -- paragraphs ----------------------------------------------------------------------------------

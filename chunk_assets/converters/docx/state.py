@@ -39,6 +39,7 @@ class State:
     relationships: Mapping[str, Relationship]
     notes: Mapping[tuple[str, str], Note]
     read_blocks: Callable[[etree._Element, State], list[Block]]
+    read_package: Callable[[bytes], list[Block] | None]
     floats: list[Block] = field(default_factory=list)
     pending_notes: list[tuple[str, str]] = field(default_factory=list)
     labels: dict[tuple[str, str], str] = field(default_factory=dict)
