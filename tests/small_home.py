@@ -60,14 +60,19 @@ def chunk_rows(document_id: str, chunks: list[dict[str, Any]], **payload: Any) -
 
 
 def write_home(
-    home: Path, batches: Mapping[tuple[str, str], list[dict[str, Any]]], embedder: Embedder, model: str = "m1"
+    home: Path,
+    batches: Mapping[tuple[str, str], list[dict[str, Any]]],
+    embedder: Embedder,
+    model: str = "m1",
+    sparse: Embedder | None = None,
 ) -> Path:
     """Publishes chunks and their vectors: ``{(source, slice): rows}``."""
     for (source, part), unsorted in batches.items():
         rows = sorted(unsorted, key=lambda row: (row["document_id"], row["chunk_index"]))
         inputs = [embedder_text(row["context"], row["text"]) for row in rows]
         vectors = [answer.vector for answer in ordered(embedder.embed(inputs, workers=2), len(rows))]
-        described = embeddings_schema(embedder.card, model)
+        described = embeddings_schema(embedder.card, model, sparse.card if sparse else None, "s1")
+        learned = sparse_column(sparse, inputs) if sparse else [None] * len(rows)
         embedded = [
             {
                 **{name: row[name] for name in ("chunk_id", "point_id", "document_id", "chunk_sha256")},
@@ -75,14 +80,29 @@ def write_home(
                 "vector": vector,
                 "model": embedder.card.model_id,
                 "model_fingerprint": model,
+                "sparse": weights,
             }
-            for row, text, vector in zip(rows, inputs, vectors, strict=True)
+            for row, text, vector, weights in zip(rows, inputs, vectors, learned, strict=True)
         ]
         for table, data, kind in ((CHUNKS, rows, schema(CHUNKS)), (EMBEDDINGS, embedded, described)):
             path = home / "tables" / table / f"source={source}" / f"slice={part}" / "part-0.parquet"
             path.parent.mkdir(parents=True, exist_ok=True)
             write_table(path, table, pa.Table.from_pylist(data, schema=kind), kind)
     return home
+
+
+def sparse_column(sparse: Embedder, texts: list[str]) -> list[list[dict[str, Any]] | None]:
+    """The column ``sparse`` of these texts."""
+    found = [answer.sparse for answer in ordered(sparse.embed(texts), len(texts))]
+    return [
+        None
+        if weights is None
+        else [
+            {"index": int(index), "value": float(value)}
+            for index, value in zip(weights.indices, weights.weights, strict=True)
+        ]
+        for weights in found
+    ]
 
 
 TOPICS = (

@@ -1,17 +1,19 @@
 from __future__ import annotations
 
+from collections import Counter
 from datetime import date
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from chunk_assets.embedders import load_embedder
+from chunk_assets.embedders import load_embedder, ordered
 from chunk_assets.errors import ConfigurationError
 from chunk_assets.search import MODES, open_index
 from chunk_assets.search.passages import highlight
 from chunk_assets.search.ranking import best, fused
 from chunk_assets.search.words import words_of
+from tests.embedders.tiny_splade import save_lexical_model
 from tests.small_home import TOPICS, chunk_rows, many_rows, write_home
 
 QUESTION = "How long is the notice period of the lease?"
@@ -23,7 +25,14 @@ def static():
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory, static) -> Path:
+def splade(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("splade")
+    words = [*TOPICS, QUESTION, "This is for an office. It starts in May. The rent is paid monthly."]
+    return load_embedder("splade", model_dir=str(save_lexical_model(folder, words, {"flood": "water"})))
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory, static, splade) -> Path:
     lease = chunk_rows(
         "lease",
         [
@@ -54,12 +63,13 @@ def home(tmp_path_factory, static) -> Path:
         target,
         {("contracts", "0"): lease, ("contracts", "1"): notes, ("memos", "0"): many_rows(4, 8)},
         static,
+        sparse=splade,
     )
 
 
 @pytest.fixture(scope="module")
-def index(home):
-    return open_index(home, "contracts")
+def index(home, splade):
+    return open_index(home, "contracts", sparse_embedder=splade)
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -77,7 +87,8 @@ def test_the_passage_that_answers_comes_first_with_all_that_a_reader_needs(index
 
 def test_dense_scores_are_the_exact_cosines_in_order(index, static):
     query = static.embed_query(QUESTION).astype(np.float64)
-    cosines = index.rows.vectors.astype(np.float64) @ query
+    vectors = np.concatenate([segment.vectors for segment in index.rows.segments])
+    cosines = vectors.astype(np.float64) @ query
     ranked = index.ranked(QUESTION, len(index), "dense")
     assert [row for row, _ in ranked] == list(np.argsort(-cosines, kind="stable"))
     np.testing.assert_allclose([score for _, score in ranked], np.sort(cosines)[::-1], atol=1e-6)
@@ -120,12 +131,13 @@ def test_an_unknown_filter_names_the_known_ones(index):
 
 
 def test_an_unknown_mode_names_the_known_ones(index):
-    with pytest.raises(ConfigurationError, match="unknown mode 'magic'; known: bm25, dense, hybrid"):
+    with pytest.raises(ConfigurationError, match="unknown mode 'magic'; known: bm25, dense, hybrid, sparse"):
         index.search("x", mode="magic")
 
 
-def test_a_source_is_searched_alone_or_with_the_others(home):
-    assert {hit.source for hit in open_index(home).search("notice period lease", k=30)} == {
+def test_a_source_is_searched_alone_or_with_the_others(home, splade):
+    index = open_index(home, sparse_embedder=splade)
+    assert {hit.source for hit in index.search("notice period lease", k=30)} == {
         "contracts",
         "memos",
     }
@@ -133,8 +145,8 @@ def test_a_source_is_searched_alone_or_with_the_others(home):
         open_index(home, "nope")
 
 
-def test_a_source_without_chunks_finds_nothing(tmp_path, static):
-    index = open_index(write_home(tmp_path, {("s", "0"): []}, static))
+def test_a_source_without_chunks_finds_nothing(tmp_path, static, splade):
+    index = open_index(write_home(tmp_path, {("s", "0"): []}, static, sparse=splade), sparse_embedder=splade)
     assert all(index.search("lease", mode=mode, filters={"company": "x"}) == [] for mode in MODES)
 
 
@@ -181,18 +193,23 @@ def test_a_budget_of_tokens_is_never_exceeded_and_fills_up(index):
 
 
 def test_equal_scores_are_ordered_by_chunk_id():
-    ranks = np.array([3, 0, 2, 1])
+    def names(rows):
+        return ["dacb"[row] for row in rows]
+
     scores = np.array([1.0, 1.0, 2.0, 1.0])
-    assert best(scores, ranks, 3, None).tolist() == [2, 1, 3]
-    assert best(scores, ranks, 2, np.array([True, True, False, True])).tolist() == [1, 3]
-    assert [row for row, _ in fused({"a": [0, 1], "b": [1, 0]}, ranks)] == [1, 0]
+    assert best(scores, names, 3, None).tolist() == [2, 1, 3]
+    assert best(scores, names, 2, np.array([True, True, False, True])).tolist() == [1, 3]
+    assert [row for row, _ in fused({"a": [0, 1], "b": [1, 0]}, names)] == [1, 0]
 
 
-def test_the_same_question_gets_the_same_answer_whatever_the_order_of_batches(tmp_path, static):
+def test_the_same_question_gets_the_same_answer_whatever_the_order_of_batches(tmp_path, static, splade):
     rows = many_rows(6, 8)
     first = {("s", str(i)): [row for row in rows if int(row["document_id"][-1]) % 2 == i] for i in (0, 1)}
-    one = open_index(write_home(tmp_path / "one", first, static))
-    two = open_index(write_home(tmp_path / "two", {("s", "9"): rows[::-1]}, static))
+    two = {("s", "9"): rows[::-1]}
+    one, two = (
+        open_index(write_home(tmp_path / name, batches, static, sparse=splade), sparse_embedder=splade)
+        for name, batches in (("one", first), ("two", two))
+    )
     for mode in MODES:
         assert one.search("dividend days", k=9, mode=mode) == two.search("dividend days", k=9, mode=mode)
 
@@ -200,10 +217,87 @@ def test_the_same_question_gets_the_same_answer_whatever_the_order_of_batches(tm
 def test_changed_tables_are_seen_and_an_unchanged_home_is_not_read_again(tmp_path, static):
     rows = many_rows(2, 4)
     home = write_home(tmp_path, {("s", "0"): rows}, static)
-    folder = open_index(home).rows.folder
-    assert open_index(home).rows.folder == folder
+    key = open_index(home).rows.key
+    assert open_index(home).rows.key == key
     write_home(home, {("s", "0"): rows[:4]}, static)
     assert len(open_index(home)) == 4
+
+
+def test_only_the_batch_that_changed_is_read_again(tmp_path, static):
+    rows = many_rows(6, 4)
+    batches = {("s", str(i)): rows[8 * i : 8 * i + 8] for i in range(3)}
+    home = write_home(tmp_path, batches, static)
+    open_index(home).search("dividend", mode="bm25")
+
+    def segments() -> set[str]:
+        return {path.parent.name for path in (home / "state/search").glob("*/rows.arrow")}
+
+    before = segments()
+    write_home(home, {("s", "1"): rows[8:12]}, static)
+    index = open_index(home)
+    assert len(index) == 20
+    assert len(segments() - before) == 1
+    assert {hit.document_id for hit in index.search("dividend", mode="bm25", k=9)} == {
+        row["document_id"] for row in (*rows[:12], *rows[16:]) if "dividend" in row["text"]
+    }
+    (home / "tables/chunks/source=s/slice=2/part-0.parquet").unlink()
+    open_index(home)
+    assert len(segments()) == 3
+
+
+def test_words_of_batches_put_together_score_as_bm25s_scores_them_whole(tmp_path, static):
+    import bm25s
+
+    rows = many_rows(6, 5)
+    rows[3]["text"] = "!!!"
+    home = write_home(tmp_path, {("s", str(i)): rows[i::3] for i in range(3)}, static)
+    index = open_index(home)
+    texts = [row["text"] for row in index.rows.table.select(["text"]).to_pylist()]
+    whole = bm25s.BM25(method="lucene")
+    whole.index([words_of(text) for text in texts], show_progress=False)
+    for question in ("dividend days lease", "notice notice period", "item 3"):
+        wanted = dict(enumerate(whole.get_scores(words_of(question))))
+        found = dict(index.ranked(question, len(texts), "bm25"))
+        assert found == pytest.approx({row: score for row, score in wanted.items() if score > 0}, rel=1e-5)
+
+
+def test_sparse_scores_are_the_products_of_the_weights(index, splade):
+    query = splade.embed_query(QUESTION)
+    texts = [f"{row['context']}\n{row['text']}" for row in index.rows.records(range(len(index)))]
+    wanted = {}
+    for row, answer in enumerate(ordered(splade.embed(texts), len(texts))):
+        wanted[row] = float(query[answer.sparse.indices] @ answer.sparse.weights)
+    found = dict(index.ranked(QUESTION, len(index), "sparse"))
+    assert found == pytest.approx({row: score for row, score in wanted.items() if score > 0}, rel=1e-5)
+
+
+def test_learned_weights_find_kin_of_a_word_that_is_nowhere_in_the_texts(index):
+    assert index.search("water", mode="bm25") == []
+    assert index.search("water", k=1, mode="sparse", join=False)[0].chunk_id == "notes_chunk_0003"
+
+
+def test_hybrid_fuses_the_learned_weights_where_the_tables_have_them(index, home, tmp_path, static):
+    assert index.fused == ("dense", "bm25", "sparse")
+    plain = open_index(write_home(tmp_path, {("s", "0"): many_rows(1, 4)}, static))
+    assert plain.fused == ("dense", "bm25")
+    with pytest.raises(ConfigurationError, match=r"have no sparse vectors.*sparse_embedder"):
+        plain.search("water", mode="sparse")
+    with pytest.raises(ConfigurationError, match=r"sparse vectors are by .*give its embedder"):
+        open_index(home).search("water", mode="sparse")
+
+
+def test_batches_of_which_some_have_no_sparse_vectors_yet_are_searched_without(tmp_path, static, splade):
+    rows = many_rows(2, 4)
+    write_home(tmp_path, {("s", "0"): rows[:4]}, static, sparse=splade)
+    index = open_index(write_home(tmp_path, {("s", "1"): rows[4:]}, static))
+    assert index.fused == ("dense", "bm25")
+    assert len(index.search("lease", k=8, join=False)) == 8
+
+
+def test_another_sparse_model_than_the_tables_is_refused(home, tmp_path, splade):
+    other = load_embedder("splade", model_dir=str(save_lexical_model(tmp_path / "other", ["a", "b"])))
+    with pytest.raises(ConfigurationError, match="its sparse_"):
+        open_index(home, sparse_embedder=other)
 
 
 def test_old_copies_do_not_pile_up(tmp_path, static):
@@ -211,7 +305,8 @@ def test_old_copies_do_not_pile_up(tmp_path, static):
         open_index(write_home(tmp_path, {("s", "0"): many_rows(count, 2)}, static)).search(
             "days", mode="bm25"
         )
-    assert len(list((tmp_path / "state" / "search").iterdir())) == 4
+    kinds = Counter(path.name.partition("-")[0] for path in (tmp_path / "state" / "search").iterdir())
+    assert sorted(kinds.values()) == [2, 4]
 
 
 def test_vectors_of_two_models_are_not_compared(tmp_path, static):

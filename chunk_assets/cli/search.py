@@ -30,10 +30,10 @@ SHOWN = 700
 @click.option("--k", "-k", default=5, show_default=True, type=click.IntRange(1), help="How many passages.")
 @click.option(
     "--mode",
-    type=click.Choice(["hybrid", "dense", "bm25"]),
+    type=click.Choice(["hybrid", "dense", "bm25", "sparse"]),
     default="hybrid",
     show_default=True,
-    help="By vectors, by words, or both.",
+    help="By vectors, by words, by learned sparse weights (where there are some), or by all of them.",
 )
 @click.option("--budget", type=click.IntRange(1), help="At most this many tokens in all passages together.")
 @click.option(
@@ -42,15 +42,17 @@ SHOWN = 700
 @home_options
 def command(out: Output, question: str, source: str | None, filters: tuple[str, ...], **how: Any) -> int:
     """Find passages that answer QUESTION, with document, pages, headings and the best sentence."""
-    from chunk_assets.embedders import load_embedder
+    from chunk_assets.embedders import load_embedder, load_sparse_embedder
     from chunk_assets.search import open_index
 
     catalog = out.catalog()
     if source:
         catalog.source(source)
     embedder = load_embedder(catalog.embedder.name, **catalog.embedder.settings)
+    beside = catalog.sparse_embedder
+    sparse = load_sparse_embedder(beside.name, **beside.settings) if beside else None
     try:
-        index = open_index(out.home, source, embedder)
+        index = open_index(out.home, source, embedder, sparse)
         hits = index.search(
             question, how["k"], how["mode"], _filters(filters), how["budget"], neighbours=how["neighbours"]
         )

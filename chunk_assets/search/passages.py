@@ -14,6 +14,8 @@ from chunk_assets.text.sentences import sentence_starts
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from chunk_assets.search.rows import Rows
+
 
 @dataclass(frozen=True, slots=True)
 class Hit:
@@ -108,13 +110,13 @@ class Collector:
                     self._of_row[row] = passage
 
 
-def hits_of(table: pa.Table, passages: Sequence[Passage], query: str) -> list[Hit]:
+def hits_of(table: Rows, passages: Sequence[Passage], query: str) -> list[Hit]:
     """The passages as hits, in their order, no character of a document in two of them."""
     shown: dict[tuple[str, str], list[Span]] = {}
     wanted = frozenset(words_of(query))
     hits = []
     for passage in passages:
-        rows = table.take(passage.rows).to_pylist()
+        rows = table.records(passage.rows)
         best = rows[passage.rows.index(passage.best)]
         before = shown.setdefault((best["source"], best["document_id"]), [])
         span = _unseen(Span(rows[0]["start_char"], max(row["end_char"] for row in rows)), before)

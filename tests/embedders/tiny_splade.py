@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import struct
 from pathlib import Path
 
@@ -85,4 +86,36 @@ def save_model(
     config = CONFIG | {"vocab_size": len(words), "max_position_embeddings": positions}
     (folder / "config.json").write_text(json.dumps(config))
     save_safetensors(folder / "model.safetensors", random_weights(old_names, len(words), positions))
+    return folder
+
+
+def save_lexical_model(folder: Path, texts: list[str], kin: dict[str, str] | None = None) -> Path:
+    """A SPLADE that means something: a text has the weights of its own words, and of their ``kin``.
+
+    No layer of attention; words are unit vectors, so that each token predicts itself.
+    """
+    found = sorted({word for text in texts for word in re.findall(r"\w+", text.lower())})
+    words = [*WORDS[:4], *sorted({*found, *(kin or {}), *(kin or {}).values()})]
+    save_model(folder, words=words, positions=200)
+    size = len(words)
+    one = np.eye(size, dtype=np.float32)
+    turned = one.copy()
+    for word, other in (kin or {}).items():
+        turned[words.index(other), words.index(word)] = 1.0
+    head = "cls.predictions.transform"
+    weights = {
+        "bert.embeddings.word_embeddings.weight": one,
+        "bert.embeddings.position_embeddings.weight": np.zeros((200, size), np.float32),
+        "bert.embeddings.token_type_embeddings.weight": np.zeros((2, size), np.float32),
+        f"{head}.dense.weight": turned,
+        f"{head}.dense.bias": np.zeros(size, np.float32),
+        # Special and unknown words count for nothing, others from one standard deviation on.
+        "cls.predictions.bias": np.array([-99.0] * 4 + [-1.0] * (size - 4), np.float32),
+    }
+    for norm in ("bert.embeddings.LayerNorm", f"{head}.LayerNorm"):
+        weights[f"{norm}.weight"] = np.ones(size, np.float32)
+        weights[f"{norm}.bias"] = np.zeros(size, np.float32)
+    config = CONFIG | {"vocab_size": size, "max_position_embeddings": 200, "num_hidden_layers": 0}
+    (folder / "config.json").write_text(json.dumps(config | {"num_attention_heads": 1}))
+    save_safetensors(folder / "model.safetensors", weights)
     return folder
