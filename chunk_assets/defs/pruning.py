@@ -20,7 +20,7 @@ from sqlalchemy.engine import Connection
 
 from chunk_assets.defs.places import PARTITION_TAG, batches_of
 from chunk_assets.storage.layout import Layout
-from chunk_assets.storage.locks import is_held
+from chunk_assets.storage.remote import is_worked_on
 
 PAGE = 500
 # Records without a run that are kept of each asset and check.
@@ -134,7 +134,7 @@ def end_dead_runs(
     for record in instance.get_run_records(filters=started):
         run = record.dagster_run
         batches = batches_of(run)
-        if not batches or any(is_held(layout.batch_lock(batch)) for batch in batches):
+        if not batches or any(is_worked_on(layout, batch) for batch in batches):
             continue
         if now - max(record.start_time or 0.0, _last_heard(instance, run.run_id)) >= silent:
             instance.report_run_failed(run, "the process of this run is gone; its batch is not locked")

@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import dagster as dg
@@ -20,6 +21,7 @@ from chunk_assets.defs.summary import Summaries
 from chunk_assets.defs.waiting import late_sources, missing_sources, remember
 from chunk_assets.errors import SourceUnavailable
 from chunk_assets.storage.layout import Layout
+from chunk_assets.storage.remote import StoreUnavailable, bring_up_to_date, learn_what_is_published
 
 SEVERITIES = {"warn": ("warn", "error"), "error": ("error",)}
 
@@ -74,6 +76,8 @@ def alerts_sensor(catalog: Catalog) -> dg.SensorDefinition:
         description="One alert for each incident, one notice when it is over; deliveries are written down.",
     )
     def _alerts(context: dg.SensorEvaluationContext) -> dg.SkipReason:
+        with suppress(StoreUnavailable):  # the arrivals sensor fails for that, which is told below
+            learn_what_is_published(catalog.home)
         ledger = Ledger.load(ledger_file(catalog.home))
         conditions, unknown, problems = _looked(_views(context, catalog, layout, ledger))
         ledger.see(conditions, unknown)
@@ -82,6 +86,7 @@ def alerts_sensor(catalog: Catalog) -> dg.SensorDefinition:
         for problem in refused:
             context.log.error("not delivered, will be tried again: %s", problem)
         # What is shown comes last, so that no fault of it keeps an alert from being sent.
+        bring_up_to_date(catalog.home)
         summaries.report(context.instance, catalog)
         report_freshness(context.instance, layout, catalog)
         if problems:

@@ -13,6 +13,7 @@ from chunk_assets.errors import LockHeld
 from chunk_assets.pipeline import Batch, Session, all_batches
 from chunk_assets.pipeline.pruning import prune
 from chunk_assets.plan import make_plan
+from chunk_assets.storage.remote import bring_up_to_date
 from chunk_assets.verify import verify
 
 DAY_SECONDS = 86_400
@@ -54,6 +55,7 @@ def _verify(catalog: Catalog) -> dg.JobDefinition:
     )
     def verify_share(context: dg.OpExecutionContext) -> None:
         with closing(Session(catalog, options_from({}, ""))) as session:
+            bring_up_to_date(catalog.home)
             batches = share_of(list(all_batches(session)), catalog.operation.verify_share, time.time())
         faults = verify(catalog, batches=batches, options=options_from({}, ""))
         context.log.info("%d batches verified, %d faults", len(batches), len(faults))

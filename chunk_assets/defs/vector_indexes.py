@@ -10,6 +10,7 @@ from chunk_assets.catalog.load import resolve_path
 from chunk_assets.errors import StopRun
 from chunk_assets.export import ExportReport, export
 from chunk_assets.records import EMBEDDINGS
+from chunk_assets.storage.remote import bring_up_to_date
 
 GROUP = "vector_indexes"
 CHECK = "index_equals_table"
@@ -59,6 +60,7 @@ def _delivered(catalog: Catalog, index: VectorIndex, *, dry_run: bool = False) -
     """Every source into one collection, or all of the home at once when the index names none."""
     target = index.target if index.to in CONNECTIONS else resolve_path(catalog.home, index.target)
     parts = index.sources or (None,)
+    bring_up_to_date(catalog.home)
     return [export(catalog.home, index.to, target, source=part, dry_run=dry_run) for part in parts]
 
 

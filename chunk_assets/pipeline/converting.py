@@ -9,7 +9,7 @@ from functools import partial
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any
 
-from chunk_assets.catalog.load import URL
+from chunk_assets.catalog.origin import URL
 from chunk_assets.compute import Finished, Task, run_all
 from chunk_assets.conversion import converter_id
 from chunk_assets.converters.media import file_type

@@ -163,9 +163,7 @@ def publish(context: BatchContext, outcomes: Sequence[Outcome] = ()) -> PublishR
         staging.clear(context.layout, context.batch, TABLES)
     if own or manifest != context.manifest:
         if context.session.remote is not None:  # the truth first, then the folder that shows it
-            context.session.remote.commit(
-                context.batch, {} if empty else own, None if empty else manifest
-            )
+            context.session.remote.commit(context.batch, {} if empty else own, None if empty else manifest)
         publish_files(context.layout, context.batch, {} if empty else own, None if empty else manifest)
     removed = tuple(context.manifest.files) if empty and context.manifest else ()
     _remember(context, manifest)

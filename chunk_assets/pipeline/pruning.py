@@ -11,6 +11,7 @@ from chunk_assets.records import EMBEDDINGS
 from chunk_assets.storage.commit import load_manifest, published_batches
 from chunk_assets.storage.layout import Layout, layouts
 from chunk_assets.storage.locks import share
+from chunk_assets.storage.remote.sweep import tidied
 from chunk_assets.storage.schemas import sparse_model_of
 from chunk_assets.storage.tables import read_table
 from chunk_assets.storage.vector_blocks import blocks_of
@@ -44,7 +45,7 @@ def prune(home: str | Path, *, dry_run: bool = False) -> PruneReport:
         LockHeld: a run is going on; its unpublished vectors would be lost.
     """
     layout = Layout(Path(home))
-    with share(layout.vectors_lock, "the vector store", alone=True):
+    with share(layout.vectors_lock, "the vector store", alone=True), tidied(layout.home, dry_run=dry_run):
         referenced = _referenced(layouts(layout.home))
         folders = stores_of(layout.home)
         return PruneReport({f.name: _prune(f, referenced.get(f.name, set()), dry_run) for f in folders})

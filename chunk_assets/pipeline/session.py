@@ -22,7 +22,7 @@ from chunk_assets.storage import staging
 from chunk_assets.storage.commit import publish_files
 from chunk_assets.storage.layout import Batch, Layout
 from chunk_assets.storage.locks import hold, share
-from chunk_assets.storage.remote import RemoteHome, remote_home
+from chunk_assets.storage.remote import RemoteHome, StoreUnavailable, remote_home
 from chunk_assets.storage.tables import frugal_memory
 from chunk_assets.storage.vectors import VectorStore
 
@@ -211,7 +211,8 @@ class Session:
             try:
                 yield context
             except StopRun as error:
-                if isinstance(error.__cause__, OSError):  # a full disk: don't hold on to half of it
+                full_disk = isinstance(error.__cause__, OSError) and not isinstance(error, StoreUnavailable)
+                if full_disk:  # don't hold on to half of it
                     staging.clear(self.layout, context.batch, TABLES)
                 raise
 

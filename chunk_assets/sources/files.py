@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterator, Mapping
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from chunk_assets.catalog.load import URL
+from chunk_assets.catalog.origin import URL
 from chunk_assets.errors import SourceUnavailable
 from chunk_assets.sources.remote import walk_remote
 
@@ -63,8 +64,10 @@ def _local_file(item: os.DirEntry[str], root: str) -> Iterator[Entry]:
     """A regular file, also behind a symbolic link; links to folders, sockets and pipes are none."""
     try:
         facts = item.stat()
-    except FileNotFoundError:
-        return  # gone between listing and looking, or a dangling link
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ELOOP):
+            return  # gone between listing and looking, or a link to nowhere or to itself
+        raise
     if stat.S_ISREG(facts.st_mode):
         yield Entry(
             readable(item.path[len(root.rstrip("/")) + 1 :]),

@@ -11,7 +11,8 @@ from fnmatch import translate
 from functools import cache
 
 from chunk_assets.catalog import Catalog, Source
-from chunk_assets.catalog.load import URL, resolve_path
+from chunk_assets.catalog.load import resolve_path
+from chunk_assets.catalog.origin import URL
 from chunk_assets.errors import DocumentFailure
 from chunk_assets.records import OK, DocumentMetadata
 from chunk_assets.sources.files import METADATA_FILE, SIDECAR_SUFFIX, Entry, walk

@@ -8,10 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from chunk_assets.catalog import load_catalog
+from chunk_assets.catalog.origin import local_home
+from chunk_assets.compute import WorkerPool
 from chunk_assets.pipeline import RunOptions, RunReport, run_sources
 from chunk_assets.records import TABLES
+from chunk_assets.storage.remote import remote_home
 
 BUCKET = "homes"
+# Where the runs of tests convert: one pool for all of them, since processes take long to start.
+EXECUTOR: WorkerPool | None = None
 CATALOG = """
 embedder: {name: hash, dimension: 16}
 object_store: {lock_seconds: 2, grace_minutes: %s}
@@ -60,7 +65,7 @@ def on_disk(folder: Path, documents: dict[str, str] | None = None) -> Path:
 
 
 def run(home: str | Path, **options: Any) -> RunReport:
-    return run_sources(load_catalog(home), options=RunOptions(workers=1, **options))
+    return run_sources(load_catalog(home), options=RunOptions(workers=1, executor=EXECUTOR, **options))
 
 
 def keys(name: str, prefix: str = "") -> list[str]:
@@ -96,3 +101,10 @@ def of_folder(home: Path) -> dict[str, list[str]]:
         ]
         for table in TABLES
     }
+
+
+def pull(url: str) -> list[str]:
+    """Fetches all tables, as commands do that read them; what could not be had."""
+    remote = remote_home(local_home(url))
+    assert remote is not None
+    return list(remote.pull().values())

@@ -72,6 +72,9 @@ class Proxy:
     fault: Fault = lambda proxy, method, path: ""
     requests: list[str] = field(default_factory=list)
     keys_a_page: int = 0
+    # Headers of requests that are not passed on, in lower case.
+    dropped: set[str] = field(default_factory=set)
+    one_at_a_time: threading.Lock = field(default_factory=threading.Lock)
     port: int = 0
     _server: ThreadingHTTPServer | None = None
 
@@ -79,6 +82,7 @@ class Proxy:
         """Behaves well again, and forgets what was asked."""
         self.fault = lambda proxy, method, path: ""
         self.keys_a_page = 0
+        self.dropped = set()
         self.requests.clear()
 
     def start(self) -> None:
@@ -107,6 +111,7 @@ class Proxy:
 
     def pass_on(self, request: BaseHTTPRequestHandler) -> None:
         self.requests.append(f"{request.command} {request.path}")
+        body = request.rfile.read(int(request.headers.get("Content-Length") or 0))
         kind = self.fault(self, request.command, request.path)
         if kind == "503":
             return send(request, 503, b"<Error><Code>ServiceUnavailable</Code></Error>")
@@ -114,14 +119,15 @@ class Proxy:
             time.sleep(1.5)
             request.close_connection = True
             return None
-        length = int(request.headers.get("Content-Length") or 0)
         connection = http.client.HTTPConnection("127.0.0.1", self.target, timeout=30)
         path = request.path
         if self.keys_a_page and "list-type=2" in path:
             path += f"&max-keys={self.keys_a_page}"
-        connection.request(request.command, path, request.rfile.read(length), dict(request.headers.items()))
-        answer = connection.getresponse()
-        body = answer.read()
+        sent = {name: value for name, value in request.headers.items() if name.lower() not in self.dropped}
+        with self.one_at_a_time:  # the server looks at a condition and puts the object in two steps
+            connection.request(request.command, path, body, sent)
+            answer = connection.getresponse()
+            body = answer.read()
         headers = [(k, v) for k, v in answer.getheaders() if k.lower() not in SKIPPED]
         connection.close()
         return send(request, answer.status, body, headers, kind, answer.getheader("Content-Length"))

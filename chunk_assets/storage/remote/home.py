@@ -94,6 +94,11 @@ class RemoteHome:
         """Whether a table that is missing in the folder is only not fetched: nobody works on it here."""
         return not self.complete and batch not in self.held
 
+    def is_locked(self, batch: Batch) -> bool:
+        """Whether some run, here or elsewhere, holds a batch."""
+        lock = self.store.get(f"{LOCKS}{batch.hive}.json")
+        return lock is not None and is_live(lock)
+
     def refuse_version(self, name: str) -> None:
         """Versions side by side are folders that are exchanged; an object store has none.
 

@@ -36,7 +36,7 @@ class Lease:
         self._nonce = secrets.token_hex(8)
         self._owner = Owner.this_process()
         self._renewed = 0.0
-        self._ended = threading.Event()
+        self.ended = threading.Event()
         self._beating: threading.Thread | None = None
         self.lost = False
         self.taken_over = False
@@ -59,7 +59,7 @@ class Lease:
         """Renews the lock from now on in a thread, and calls ``beat`` after each renewal."""
 
         def go_on() -> None:
-            while not self._ended.wait(self._seconds / BEATS) and not self.lost:
+            while not self.ended.wait(self._seconds / BEATS) and not self.lost:
                 self._renew()
                 if not self.lost:
                     beat()
@@ -85,7 +85,7 @@ class Lease:
 
     def release(self) -> None:
         """Frees the lock, if it is still ours; a store that fails now frees it by time."""
-        self._ended.set()
+        self.ended.set()
         if self._beating is not None:
             self._beating.join()
         if self.lost:
@@ -168,8 +168,8 @@ def refuse_careless_store(store: ObjectStore, key: str) -> None:
     if kept == 2:
         return
     msg = (
-        f"{store.url}: the store puts what its conditions (If-None-Match, If-Match) forbid, so two runs could "
-        "publish over each other; use a store that keeps them, or set object_store: {single_writer: true} if "
-        "only one process ever writes"
+        f"{store.url}: the store puts what its conditions (If-None-Match, If-Match) forbid, so two "
+        "runs could publish over each other; use a store that keeps them, or set object_store: "
+        "{single_writer: true} if only one process ever writes"
     )
     raise ConfigurationError(msg)
