@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import chain
 
 SAMPLE = 200_000  # bytes looked at
 
@@ -48,9 +49,20 @@ def _set(characters: str) -> re.Pattern[str]:
     return re.compile(f"[{characters}]")
 
 
+def _rows(codec: str, first: int, last: int) -> str:
+    """The characters of a double-byte set in these rows, which hold the frequent ones."""
+    places = ((lead, trail) for lead in range(first, last + 1) for trail in range(0xA1, 0xFF))
+    return bytes(chain.from_iterable(places)).decode(codec, "ignore")
+
+
+# Korean text is in the 2,350 syllables of the older standard, Japanese names in the kanji of level 1.
+_HANGUL = _rows("euc_kr", 0xB0, 0xC8)
+_KANJI = _rows("euc_jp", 0xB0, 0xCF)
+
 EAST_ASIAN = (
-    Alphabet("cp949", _set("\uac00-\ud7a3"), 0.85),
+    Alphabet("cp949", _set(_HANGUL), 0.85),
     Alphabet("cp932", _set(_KANA), 0.3),
+    Alphabet("cp932", _set(_KANJI + _KANA), 0.9),
     Alphabet("euc_jp", _set(_KANA), 0.3),
     Alphabet("gb18030", _set(_HAN + _PUNCTUATION), 0.25),
     Alphabet("big5", _set(_HAN[:130] + _HAN_TRADITIONAL + _PUNCTUATION), 0.25),

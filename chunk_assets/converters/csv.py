@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from chunk_assets.converters import encoding, grid, media
@@ -206,10 +207,12 @@ def _bare_rows(lines: Iterable[str], dialect: _Dialect) -> Iterator[list[str]]:
 
 
 def _lines(rows: Sequence[list[str]], limit: int, warnings: list[str]) -> list[str]:
-    usual = Counter(map(len, rows)).most_common(1)[0][0]
+    remarks = _remarks(rows)
+    usual = Counter(map(len, rows[remarks:])).most_common(1)[0][0]
     widest = max(map(len, rows))
     trimmed = [_trimmed(row) for row in rows[:50]]
     titles = grid.title_rows(trimmed, max(map(grid.filled, rows[:300]))) if usual > 1 else 0
+    titles = max(titles, remarks)
     lines: list[str] = []
     if titles:
         lines += [*grid.paragraphs([list(map(escape_cell, row)) for row in trimmed[:titles]])[1:], ""]
@@ -225,6 +228,15 @@ def _lines(rows: Sequence[list[str]], limit: int, warnings: list[str]) -> list[s
             raise DocumentFailure("too_large", f"more than {limit} characters of text, the limit")
         lines.append(line)
     return lines
+
+
+def _remarks(rows: Sequence[list[str]]) -> int:
+    """How many rows at the top are remarks, marked by ``#`` and of other widths than the rows below."""
+    marked = len(list(takewhile(lambda row: row[0].startswith("#"), rows[:50])))
+    if not 0 < marked < len(rows):
+        return 0
+    width = len(rows[marked])
+    return marked if all(len(row) != width for row in rows[:marked]) else 0
 
 
 def _cells(rows: Sequence[list[str]]) -> Iterator[list[str]]:

@@ -103,6 +103,12 @@ def test_years_can_be_a_header():
     assert rows("Item,2022,2023\nRevenue,5,6\nCosts,3,4\n")[0] == "| Item | 2022 | 2023 |"
 
 
+def test_remarks_above_the_header_are_no_header():
+    lines = [line for line in rows("# made by hand\n# twice\na,b\n1,2\n") if line]
+    assert lines == ["\\# made by hand", "\\# twice", "| a | b |", "| --- | --- |", "| 1 | 2 |"]
+    assert rows("#id,name\n1,Ana\n2,Bo\n")[0] == "| #id | name |"
+
+
 def test_ragged_rows_keep_every_cell():
     converted = CSV.convert(b"a,b,c\n1,27,,too long\n,too short\n0,x,17\n", Options())
     assert converted.markdown.splitlines()[0] == "| a | b | c |  |"

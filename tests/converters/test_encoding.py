@@ -56,6 +56,13 @@ def test_legacy_encodings_are_told_by_their_text(language: str, encoding: str):
     assert decode(data)[0] == data.decode(encoding)
 
 
+@pytest.mark.parametrize(
+    "text", ["氏名,年齢\n山田太郎,30\n鈴木一郎,25\n", "株式会社日本銀行", "東京都,大阪府\n"]
+)
+def test_japanese_without_kana_is_not_taken_for_korean(text):
+    assert decode(text.encode("cp932")) == (text, "cp932")
+
+
 def test_latin_text_is_not_taken_for_chinese():
     text = "Der größte Gärtner fährt über Österreich nach Köln; Maßnahmen folgen.\n" * 5
     assert decode(text.encode("latin-1")) == (text, "windows-1252")
