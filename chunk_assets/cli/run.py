@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -16,6 +16,7 @@ from chunk_assets.cli.chosen import Chosen, batch_options
 from chunk_assets.cli.common import SOME_FAILED, Output, home_options
 from chunk_assets.cli.meter import Load, Meter
 from chunk_assets.cli.progress import showing
+from chunk_assets.cli.spending import provider_rows
 
 if TYPE_CHECKING:
     from chunk_assets.defs.runs import Ran
@@ -100,6 +101,8 @@ class Summary:
     embedded: int = 0
     tokens: int = 0
     reused: int = 0
+    sparse: int = 0
+    provider: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     runs: int = 0
     unchanged: int = 0
     peak_mb: float = 0.0
@@ -128,6 +131,8 @@ class Summary:
             "embedded": self.embedded,
             "tokens": self.tokens,
             "reused": self.reused,
+            "sparse": self.sparse,
+            "provider": {name: round(value, 6) for name, value in self.provider.items()},
             "files_written": self.files_written,
             "checks": self.checks,
             "seconds": {name: round(value, 3) for name, value in self.seconds.items()},
@@ -154,6 +159,9 @@ class Summary:
             self.embedded += report.texts
             self.tokens += report.tokens
             self.reused += report.reused
+            self.sparse += report.sparse_texts
+            for name, amount in report.provider.items():
+                self.provider[name] += amount
             self.peak_mb = max(self.peak_mb, report.peak_mb)
         if ran.published is not None:
             self.files_written += ran.published.files_written
@@ -255,6 +263,7 @@ def _show(out: Output, summary: Summary) -> None:
             "embedded",
             f"{summary.embedded:,} texts, {summary.tokens:,} tokens; {summary.reused:,} vectors reused",
         ),
+        *provider_rows(summary.sparse, summary.provider),
         ("batches", f"{summary.runs} run, {summary.unchanged} with nothing to do"),
         ("checks", f"{len(summary.checks)} run, {summary.failed_checks} failed"),
         ("files", f"{len(summary.files_written)} written"),

@@ -43,6 +43,10 @@ def batch_metadata(table: str, data: pa.Table, report: StageReport, limit: int, 
     if table == EMBEDDINGS:
         metadata |= {"texts embedded": report.texts, "tokens": report.tokens, "vectors reused": report.reused}
         metadata |= {"texts refused": report.refused}
+        if report.sparse_texts:
+            metadata["texts embedded sparsely"] = report.sparse_texts
+        if report.provider.get("requests"):
+            metadata |= {f"provider: {name}": value for name, value in report.provider.items()}
     return metadata
 
 
