@@ -21,6 +21,7 @@ _NO_FLAG = re.compile("[^\U0001f1e6-\U0001f1ff]")
 _PLAIN_CHAR = (
     "\t\n -~\xa1-\xac\xae-\u02af\u0391-\u03c9\u0410-\u044f\u05d0-\u05ea\u0621-\u064a\u0e01-\u0e2e"
     "\u2010-\u2027\u3001-\u3029\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff9d"
+    "\U0001f300-\U0001f3fa\U0001f400-\U0001f64f\U0001f680-\U0001f6ff\U0001f900-\U0001f9ff"
 )
 _PLAIN = re.compile(f"[{_PLAIN_CHAR}]{{2}}")
 
@@ -68,9 +69,9 @@ def next_cut(text: str, offset: int) -> int:
 def _known_border(text: str, offset: int) -> int:
     """A place before ``offset`` where a cluster surely begins, or else ``LOOK_BACK`` before it."""
     stop = max(0, offset - LOOK_BACK)
-    for at in range(offset - 1, stop, -1):
-        if _PLAIN.match(text, at - 1):
-            return at
+    found = _PLAIN.search(text[stop:offset][::-1])  # backwards, since the last pair is wanted
+    if found:
+        return offset - 1 - found.start()
     return _before_flags(text, stop) if stop and _FLAG.match(text, stop) else stop
 
 

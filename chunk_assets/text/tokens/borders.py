@@ -109,7 +109,8 @@ def byte_pair() -> Borders:
 
     No pre-token of either holds (1) a letter or digit followed by anything but a letter, digit,
     mark or apostrophe; (2) a letter followed by a digit; (3) a digit followed by a letter;
-    (4) anything but white space followed by white space other than ``\r`` and ``\n``.
+    (4) anything but white space followed by white space other than ``\r`` and ``\n``; (5) ``\r`` or
+    ``\n`` followed by anything but white space and, in ``o200k_base``, a slash.
     """
     before = np.zeros(_CODE_POINTS, dtype=np.uint8)
     after = np.zeros(_CODE_POINTS, dtype=np.uint8)
@@ -126,6 +127,10 @@ def byte_pair() -> Borders:
     before[white] = 0
     after[white] = 1 | 8
     after[[ord("\r"), ord("\n")]] = 1
+    before[[ord("\r"), ord("\n")]] |= 16
+    after |= 16
+    # The last four have been white space in some version of Unicode or for some engine.
+    after[[*white, ord("/"), 0x1C, 0x1D, 0x1E, 0x1F, 0x180E]] &= 0xEF
     return Borders(before, after)
 
 

@@ -22,6 +22,7 @@ import numpy as np
 
 from chunk_assets.text import graphemes
 from chunk_assets.text.tokens.base import Marks
+from chunk_assets.text.tokens.search import BorderSearch
 from chunk_assets.text.tokens.table import WordTable
 from chunk_assets.text.tokens.windows import heads, tails
 
@@ -69,6 +70,10 @@ class BorderIndex:
     unit_ends: NDArray[np.int32]
     cumulative: NDArray[np.int32] | None = None
     runs: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    search: BorderSearch = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "search", BorderSearch(self.rules.borders, self.points))
 
     @property
     def total(self) -> int:
@@ -98,8 +103,8 @@ class BorderIndex:
         """See ``Marks``."""
         offsets = np.asarray(offsets, dtype=np.int64)
         ends = offsets if ends is None else np.asarray(ends, dtype=np.int64)
-        first, head = heads(self.text, self.points, offsets, self.rules)
-        last, tail = tails(self.text, self.points, ends, self.rules, self.runs)
+        first, head = heads(self.text, self.points, offsets, self.rules, self.search)
+        last, tail = tails(self.text, self.points, ends, self.rules, self.search, self.runs)
         return Marks(offsets, self.up_to(first) - head, self.up_to(last) + tail, first, last)
 
     def furthest(self, start: int, max_tokens: int, stop: int | None = None) -> int:
@@ -121,7 +126,7 @@ class BorderIndex:
         counted = 0
         while True:
             stop = min(end, start + self.rules.limit)
-            border = self.rules.borders.first(self.points, start, stop)
+            border = self.search.first(start, stop)
             counted += self.rules.part(self.text[start : border if border >= 0 else stop])
             if border >= 0 or stop == end:
                 return counted, border
@@ -131,7 +136,7 @@ class BorderIndex:
         """The last place in ``first..end`` that is a token border of both texts."""
         if end == len(self.text):
             return end
-        border = max(first, self.rules.borders.last(self.points, first, end))
+        border = max(first, self.search.last(first, end))
         return border + (end - border) // self.rules.limit * self.rules.limit
 
     def _reach(self, start: int, budget: int, end: int) -> int:
@@ -140,7 +145,7 @@ class BorderIndex:
         border = 0 if start == 0 else -1
         while border < 0:
             stop = min(end, start + rules.limit)
-            border = rules.borders.first(self.points, start, stop)
+            border = self.search.first(start, stop)
             stop = border if border >= 0 else stop
             head = rules.part(text[start:stop])
             if head > budget:

@@ -16,17 +16,20 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from chunk_assets.text.tokens.index import Rules
+    from chunk_assets.text.tokens.search import BorderSearch
 
 # Characters looked at after (or before) an offset: first this many, then as many as a long word has.
 _NEAR, _WIDE = LONGEST, 64
 _BATCH = 8192
-# How far the scalar search goes before it says that no border is known.
+# How far the search one by one goes before it says that no border is known.
 _FAR = 4096
 
 Found = tuple["NDArray[np.int64]", "NDArray[np.int64]"]
 
 
-def heads(text: str, points: NDArray[Any], offsets: NDArray[np.int64], rules: Rules) -> Found:
+def heads(
+    text: str, points: NDArray[Any], offsets: NDArray[np.int64], rules: Rules, search: BorderSearch
+) -> Found:
     """The first forced border at or after each offset, and the tokens between.
 
     Where none is known the border is ``len(text) + 1`` and the count 0.
@@ -42,13 +45,18 @@ def heads(text: str, points: NDArray[Any], offsets: NDArray[np.int64], rules: Ru
         masks = rules.borders.between(_windows(points, at, _WIDE + 1))
         first[batch] = np.where(masks.any(axis=1), at + 1 + masks.argmax(axis=1), -1)
     for slow in np.flatnonzero(first < 0).tolist():
-        first[slow] = _first(points, int(offsets[slow]), rules)
+        first[slow] = _first(len(text), int(offsets[slow]), rules.limit, search)
     _count(text, offsets, first, (first > offsets) & (first <= len(text)) & ~counted, tokens, rules)
     return first, tokens
 
 
 def tails(
-    text: str, points: NDArray[Any], offsets: NDArray[np.int64], rules: Rules, runs: NDArray[np.int64]
+    text: str,
+    points: NDArray[Any],
+    offsets: NDArray[np.int64],
+    rules: Rules,
+    search: BorderSearch,
+    runs: NDArray[np.int64],
 ) -> Found:
     """The last known token border at or before each offset, and the tokens between.
 
@@ -64,7 +72,7 @@ def tails(
             masks = rules.borders.between(_windows(points, at - width - 1, width + 1))[:, ::-1]
             last[batch] = np.where(masks.any(axis=1), at - 1 - masks.argmax(axis=1), -1)
     for slow in np.flatnonzero(last < 0).tolist():
-        last[slow] = _last(points, int(offsets[slow]), rules, runs)
+        last[slow] = _last(int(offsets[slow]), rules.limit, search, runs)
     _count(text, last, offsets, (last >= 0) & (last < offsets), tokens, rules)
     return last, tokens
 
@@ -132,18 +140,17 @@ def _windows(points: NDArray[Any], starts: NDArray[np.int64], width: int) -> NDA
     return windows
 
 
-def _first(points: NDArray[Any], offset: int, rules: Rules) -> int:
-    stop = min(offset + min(rules.limit, _FAR), len(points))
-    border = rules.borders.first(points, offset, stop)
-    return border if border >= 0 else len(points) + 1
+def _first(length: int, offset: int, limit: int, search: BorderSearch) -> int:
+    border = search.first(offset, min(offset + min(limit, _FAR), length))
+    return border if border >= 0 else length + 1
 
 
-def _last(points: NDArray[Any], offset: int, rules: Rules, runs: NDArray[np.int64]) -> int:
-    far = min(rules.limit, _FAR)
-    border = rules.borders.last(points, offset - far, offset)
+def _last(offset: int, limit: int, search: BorderSearch, runs: NDArray[np.int64]) -> int:
+    far = min(limit, _FAR)
+    border = search.last(offset - far, offset)
     if border >= 0:
         return border
     if offset <= far:
         return 0
     run = int(np.searchsorted(runs, offset, side="right")) - 1
-    return int(runs[run]) + (offset - int(runs[run])) // rules.limit * rules.limit if run >= 0 else -1
+    return int(runs[run]) + (offset - int(runs[run])) // limit * limit if run >= 0 else -1

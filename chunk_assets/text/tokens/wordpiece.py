@@ -28,6 +28,8 @@ _VERSION = 1
 _BLOCK = 131_072
 # Shorter texts are counted outright.
 _SHORT = 200
+# Words of more kinds of characters are left to the engine.
+_FEW_CHARS, _MOST_CHARS = 128, 20_000
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -41,6 +43,7 @@ class WordPieceCounter:
         self.name = name
         self.version = f"{hashing.sha256_bytes(data)[:16]}-{_VERSION}"
         self._data = data
+        self._chars: dict[str, bool | None] = {}
 
     @functools.cached_property
     def _engine(self) -> Any:
@@ -50,6 +53,11 @@ class WordPieceCounter:
     def _word(self) -> tuple[Any, bool]:
         """What tokenises one plain word, and whether it is put into lower case before."""
         return self._engine.model, self._engine.normalizer.lowercase
+
+    @functools.cached_property
+    def _longest(self) -> int:
+        """Characters of a word; a longer one is one unknown token, whatever is in it."""
+        return int(self._engine.model.max_input_chars_per_word)
 
     @functools.cached_property
     def special_tokens(self) -> int:
@@ -92,7 +100,30 @@ class WordPieceCounter:
         if text.isascii() and text.isalnum():  # one word, which only its letters' case may change
             model, lowers = self._word
             return len(model.tokenize(text.lower() if lowers else text))
+        if len(text) > self._longest and self._is_one_long_word(text):
+            return 1
         return len(self._encode(text).ids)
+
+    def _is_one_long_word(self, text: str) -> bool:
+        """Whether no character of ``text`` parts words, and more are kept than a word may have."""
+        chars = set(text)
+        if len(chars) > _FEW_CHARS:
+            return False
+        kept = {char: self._kept(char) for char in chars}
+        if None in kept.values():
+            return False
+        return sum(text.count(char) for char, is_kept in kept.items() if is_kept) > self._longest
+
+    def _kept(self, char: str) -> bool | None:
+        """Whether a character is part of a word (or dropped from it); ``None`` where it parts words."""
+        if char not in self._chars:
+            if len(self._chars) > _MOST_CHARS:
+                self._chars.clear()
+            around = f"a{char}a" if not _SURROGATES.match(char) else "a\ufffda"
+            shown = self._engine.normalizer.normalize_str(around)
+            parts = self._engine.pre_tokenizer.pre_tokenize_str(shown)
+            self._chars[char] = len(shown) > len("aa") if len(parts) == 1 else None
+        return self._chars[char]
 
     def _piece_ends(self, text: str) -> NDArray[np.int32]:
         return np.array([end for _, end in self._encode(text).offsets], dtype=np.int32)
