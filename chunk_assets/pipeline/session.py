@@ -75,6 +75,8 @@ class Session:
     options: RunOptions = field(default_factory=RunOptions)
     embedder: Embedder | None = None
     sparse: RowEmbedder | None = None
+    # Models that this session loaded itself: it closes them.
+    loaded: list[Embedder] = field(default_factory=list)
     listings: dict[str, Listing] = field(default_factory=dict)
     slices: dict[str, dict[str, tuple[Listed, ...]]] = field(default_factory=dict)
     pool: WorkerPool | Cluster | None = None
@@ -114,6 +116,7 @@ class Session:
 
             choice = self.catalog.embedder
             self.embedder = load_embedder(choice.name, **choice.settings)
+            self.loaded.append(self.embedder)
         return self.embedder
 
     def sparse_model(self) -> RowEmbedder | None:
@@ -123,6 +126,7 @@ class Session:
             from chunk_assets.embedders import load_sparse_embedder
 
             self.sparse = load_sparse_embedder(choice.name, **choice.settings)
+            self.loaded.append(self.sparse)
         return self.sparse
 
     def listing(self, source: str) -> Listing:
@@ -153,7 +157,9 @@ class Session:
         return self.pool
 
     def close(self) -> None:
-        """Ends the worker processes, or leaves the cluster."""
+        """Ends the worker processes, or leaves the cluster, and closes the models that were loaded here."""
+        for model in self.loaded:
+            model.close()
         if self.pool is not None:
             self.pool.close()
             self.pool = None
