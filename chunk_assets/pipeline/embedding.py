@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from chunk_assets.embedders.base import spent
 from chunk_assets.errors import BudgetReached
 from chunk_assets.pipeline.context import BatchContext
-from chunk_assets.pipeline.trials import Trials
+from chunk_assets.pipeline.trials import Trials, faults_by
 from chunk_assets.records import EMBEDDINGS
 from chunk_assets.text.contexts import embedder_text
 
@@ -189,7 +189,9 @@ class Embedding:
 
     def _embed_group(self, keys: list[bytes], texts: list[str]) -> None:
         started = time.perf_counter()
-        for answer in Trials(self.context.session.model(), self.context.session.workers).answers(texts):
+        session = self.context.session
+        trials = Trials(session.model(), session.workers, faults_by(self.context.recipe.card))
+        for answer in trials.answers(texts):
             self.texts += 1
             if answer.vector is not None:
                 self.context.store.add(keys[answer.index], answer.vector)

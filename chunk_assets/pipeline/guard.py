@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 
-from chunk_assets.errors import MassDeletion
+from chunk_assets.errors import DocumentFailure, MassDeletion
+from chunk_assets.hashing import sha256_bytes
 from chunk_assets.pipeline.session import Session
 from chunk_assets.records import RAW_DOCUMENTS, Outcome
-from chunk_assets.sources import Listing
+from chunk_assets.sources import Listed, Listing, moved_version, read_bytes
 from chunk_assets.storage.commit import published_batches
+from chunk_assets.storage.state import Seen
 from chunk_assets.storage.tables import read_table
 
 CHECK_NAME = "deletions_within_bounds"
@@ -29,13 +32,16 @@ def guard_source(session: Session, source: str) -> None:
 
 
 def deletions_within_bounds(session: Session, source: str) -> Outcome:
-    """The verdict on what a source's listing lacks; moved files (same size and version) are not missing."""
+    """The verdict on what a source's listing lacks; moved and copied files are not missing."""
     listing = session.listing(source)
     known = _published(session, source)
     here = {document.document_id for document in listing.documents}
-    gone = known.keys() - here
-    fresh = {document.version for document in listing.documents if document.document_id not in known}
-    missing = sorted(name for name in gone if not known[name] or known[name] not in fresh)
+    gone = {name: seen for name, seen in known.items() if name not in here}
+    new = [document for document in listing.documents if document.document_id not in known]
+    fresh = {moved_version(document.version) for document in new}
+    missing = sorted(n for n, seen in gone.items() if not seen or moved_version(seen.version) not in fresh)
+    if missing and _problem(session, listing, len(known), len(missing)):
+        missing = _without_copies(session, source, {name: gone[name] for name in missing}, new)
     confirmed = session.options.allow_deletions or not missing
     problem = "" if confirmed else _problem(session, listing, len(known), len(missing))
     return Outcome(
@@ -75,11 +81,25 @@ def _problem(session: Session, listing: Listing, known: int, missing: int) -> st
     )
 
 
-def _published(session: Session, source: str) -> Mapping[str, str]:
-    """Ids of the published documents of a source, each with the version it was last seen in."""
-    if session.remote is not None:
-        session.remote.refresh()
-    known: dict[str, str] = {}
+def _without_copies(
+    session: Session, source: str, missing: Mapping[str, Seen | None], new: Iterable[Listed]
+) -> list[str]:
+    """The missing documents whose bytes are not those of a new one either.
+
+    Reads new documents that are as long as a missing one: only when there would be an alarm.
+    """
+    sizes = {seen.version.partition("-")[0] for seen in missing.values() if seen}
+    there = set()
+    for document in new:
+        if str(document.size_bytes) in sizes:
+            with suppress(DocumentFailure):
+                there.add(sha256_bytes(read_bytes(document, session.catalog.source(source))))
+    return [name for name, seen in missing.items() if not seen or seen.sha256 not in there]
+
+
+def _published(session: Session, source: str) -> Mapping[str, Seen | None]:
+    """Ids of the published documents of a source, each as it was last seen, if that is remembered."""
+    known: dict[str, Seen | None] = {}
     for batch in published_batches(session.layout):
         if batch.source != source:
             continue
@@ -88,5 +108,5 @@ def _published(session: Session, source: str) -> Mapping[str, str]:
         path = context.published_file(RAW_DOCUMENTS)
         rows = read_table(path, ["document_id"]) if path is not None else None
         ids = rows["document_id"].to_pylist() if rows is not None else list(seen)
-        known |= {name: seen[name].version if name in seen else "" for name in ids}
+        known |= {name: seen.get(name) for name in ids}
     return known

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -20,7 +21,11 @@ SIDECAR_SUFFIX = ".meta.yaml"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One file. ``version`` changes whenever the content may have (ETag, or size and mtime)."""
+    """One file. ``version`` changes whenever the content may have.
+
+    It is the ETag, or size, time of modification and time of the last change: the latter is the system's
+    own, so that a file whose time was set back after an edit is read again.
+    """
 
     relative_path: str
     location: str
@@ -73,8 +78,14 @@ def _local_file(item: os.DirEntry[str], root: str) -> Iterator[Entry]:
             readable(item.path[len(root.rstrip("/")) + 1 :]),
             item.path,
             facts.st_size,
-            f"{facts.st_size}-{facts.st_mtime_ns}",
+            f"{facts.st_size}-{facts.st_mtime_ns}-{facts.st_ctime_ns}",
         )
+
+
+def moved_version(version: str) -> str:
+    """The part of a version that stays when a file is moved: a move counts as a change of the file."""
+    local = re.fullmatch(r"(\d+-\d+)-\d+", version)
+    return local[1] if local else version
 
 
 def readable(path: str) -> str:

@@ -29,6 +29,14 @@ def path_id(source: str, relative_path: str) -> str:
     return f"{source}__{slug}" if plain else f"{source}__{slug[:MAX_CHARACTERS]}-{sha256_text(path)[:8]}"
 
 
+def own_id(source: str, relative_path: str) -> str:
+    """An id that no other path has, not even one that differs in its Unicode form only."""
+    plain = path_id(source, relative_path)
+    if unicodedata.is_normalized("NFC", relative_path):
+        return plain
+    return f"{plain[:MAX_CHARACTERS]}-{sha256_text(relative_path)[:8]}"
+
+
 def template_id(template: str, fields: Mapping[str, str]) -> str:
     """The template with its ``{field}`` places filled.
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from fnmatch import translate
 from functools import cache
+from pathlib import Path
 
 from chunk_assets.catalog import Catalog, Source
 from chunk_assets.catalog.load import resolve_path
@@ -16,7 +17,7 @@ from chunk_assets.catalog.origin import URL
 from chunk_assets.errors import DocumentFailure
 from chunk_assets.records import OK, DocumentMetadata
 from chunk_assets.sources.files import METADATA_FILE, SIDECAR_SUFFIX, Entry, walk
-from chunk_assets.sources.identity import path_id, template_id
+from chunk_assets.sources.identity import own_id, path_id, template_id
 from chunk_assets.sources.metadata import Describer, ReadText, describes, to_metadata
 from chunk_assets.sources.remote import read_many, read_remote
 
@@ -29,6 +30,13 @@ ALWAYS_EXCLUDED = (
     "Thumbs.db",
     "desktop.ini",
     "sources.yaml",
+)
+
+
+# What a home keeps beside its documents.
+OF_HOME = (
+    *("tables/", "staging/", "state/", "vectors/", "versions/", "locks/", "dagster/", "alerts/"),
+    "measured.json",
 )
 
 
@@ -84,10 +92,23 @@ def list_source(catalog: Catalog, name: str) -> Listing:
     root = resolve_path(catalog.home, source.path)
     entries, problems = walk(root, source.storage_options)
     describer = Describer.of(source, entries, _reader(source, root, entries))
-    wanted = Wanted.of(source)
-    documents = [_listed(name, entry, describer) for entry in entries if wanted.takes(entry.relative_path)]
+    wanted, own = Wanted.of(source), _places_of_home(catalog.home, root)
+    documents = [
+        _listed(name, entry, describer)
+        for entry in entries
+        if wanted.takes(entry.relative_path) and not entry.relative_path.startswith(own)
+    ]
     documents = sorted(_mark_duplicates(documents, name), key=lambda document: document.document_id)
     return Listing(name, tuple(documents), complete=not problems, problems=tuple(problems))
+
+
+def _places_of_home(home: str, root: str) -> tuple[str, ...]:
+    """Where the home keeps its own files, when it lies in the source: they are never documents."""
+    if URL.match(root) or URL.match(home) or not Path(home).resolve().is_relative_to(root):
+        return ()
+    folder = Path(home).resolve().relative_to(root).as_posix()
+    prefix = "" if folder == "." else f"{folder}/"
+    return tuple(prefix + place for place in OF_HOME)
 
 
 def _reader(source: Source, root: str, entries: Iterable[Entry]) -> ReadText:
@@ -175,7 +196,7 @@ def _in_range(source: Source, document_date: date | None) -> None:
 
 
 def _mark_duplicates(documents: Iterable[Listed], source: str) -> Iterable[Listed]:
-    """Documents that share an id are all refused, under the id of their path; none is guessed."""
+    """Documents that share an id are all refused, under an id of their path; none is guessed."""
     groups: dict[str, list[Listed]] = defaultdict(list)
     for document in documents:
         groups[document.document_id].append(document)
@@ -188,7 +209,7 @@ def _mark_duplicates(documents: Iterable[Listed], source: str) -> Iterable[Liste
             reason = f"document id {shared!r} is also that of {others}"
             yield replace(
                 document,
-                document_id=path_id(source, document.relative_path),
+                document_id=own_id(source, document.relative_path),
                 status="duplicate_id",
                 reason=reason,
             )

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from chunk_assets.storage.files import write_atomic
+from chunk_assets.storage.files import read_if_there, write_atomic
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,8 +51,9 @@ class Block:
 
     @property
     def sound(self) -> bool:
-        """Whether the content is what the name says; reads the whole file."""
-        return _name(self.count, hashlib.sha256(self.path.read_bytes()).hexdigest()) == self.path.name
+        """Whether the content is what the name says; reads the whole file. One that is gone is not."""
+        data = read_if_there(self.path)
+        return data is not None and _name(self.count, hashlib.sha256(data).hexdigest()) == self.path.name
 
 
 def blocks_of(folder: Path, width: int | None) -> Iterator[Block]:
@@ -88,10 +89,10 @@ def write_block(folder: Path, keys: NDArray[np.uint8], vectors: NDArray[np.float
             np.ascontiguousarray(vectors, dtype="<f4").tobytes(),
         )
     )
-    path = folder / _name(count, hashlib.sha256(data).hexdigest())
-    if not path.exists():
-        write_atomic(path, data)
-    return Block(path, count, width)
+    block = Block(folder / _name(count, hashlib.sha256(data).hexdigest()), count, width)
+    if not (block.path.exists() and block.sound):  # cut short or altered: that is mended here
+        write_atomic(block.path, data)
+    return block
 
 
 def as_void(keys: NDArray[np.uint8]) -> NDArray[np.void]:

@@ -7,6 +7,7 @@ and two writers never meet in one file. Small blocks are merged into segments no
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+logger = logging.getLogger(__name__)
 BLOCK_ROWS = 256
 # A segment is put together in memory: this bounds what merging needs.
 SEGMENT_ROWS = 8_192
@@ -51,6 +53,8 @@ class VectorStore:
         self._pending: dict[bytes, NDArray[np.float32]] = {}
         self._blocks: list[Block] = []
         self._loaded = False
+        # Blocks whose content was compared with their name.
+        self._sound: set[Path] = set()
 
     def __len__(self) -> int:
         """Vectors on disk (a vector that two runs made at once counts twice)."""
@@ -61,7 +65,7 @@ class VectorStore:
         """Which of the keys have a vector."""
         import numpy as np
 
-        found = self._find(keys) >= 0
+        found = self._find_sound(keys) >= 0
         return found | np.fromiter((key in self._pending for key in keys), np.bool_, len(keys))
 
     def get(self, keys: Sequence[bytes]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
@@ -87,7 +91,7 @@ class VectorStore:
         self._load()
         keys = np.frombuffer(b"".join(self._pending), np.uint8).reshape(-1, KEY_BYTES)
         vectors = np.stack(list(self._pending.values())).astype(np.float32, copy=False)
-        self._index_more([write_block(self.folder, keys, vectors)])
+        self._index_more([write_block(self.folder, keys, vectors)], made_here=True)
         self._pending.clear()
 
     def compact(self, *, force: bool = False) -> int:
@@ -161,7 +165,7 @@ class VectorStore:
         self._low = np.empty(0, np.uint64)
         self._place = np.empty(0, np.int64)
 
-    def _index_more(self, blocks: list[Block]) -> None:
+    def _index_more(self, blocks: list[Block], *, made_here: bool = False) -> None:
         import numpy as np
 
         high, low, place = [self._high], [self._low], [self._place]
@@ -171,10 +175,28 @@ class VectorStore:
             low.append(halves[:, 1])
             place.append((np.int64(len(self._blocks)) << 32) + np.arange(block.count, dtype=np.int64))
             self._blocks.append(block)
+            self._sound.update([block.path] if made_here else [])
         joined = np.concatenate(high)
         order = np.argsort(joined, kind="stable")
         self._high, self._low = joined[order], np.concatenate(low)[order]
         self._place = np.concatenate(place)[order]
+
+    def _find_sound(self, keys: Sequence[bytes]) -> NDArray[np.int64]:
+        """``_find`` in blocks that are what their names say; others are removed when they are met."""
+        import numpy as np
+
+        while True:
+            places = self._find(keys)
+            used = [self._blocks[number] for number in np.unique(places[places >= 0] >> 32).tolist()]
+            damaged = [block for block in used if block.path not in self._sound and not block.sound]
+            if not damaged:
+                self._sound.update(block.path for block in used)
+                return places
+            for block in damaged:
+                if block.path.exists():  # not merged away by another run since the index was read
+                    logger.warning("%s is damaged: its vectors are made anew when needed", block.path)
+            self._drop(damaged, set())
+            self._loaded = False
 
     def _find(self, keys: Sequence[bytes]) -> NDArray[np.int64]:
         """Places (block << 32 | row) of keys, -1 where there is none."""
@@ -199,7 +221,7 @@ class VectorStore:
     def _get(self, keys: Sequence[bytes]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
         import numpy as np
 
-        places = self._find(keys)
+        places = self._find_sound(keys)
         vectors = np.zeros((len(keys), self.width), np.float32)
         found = places >= 0
         numbers = places >> 32

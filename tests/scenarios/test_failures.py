@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections import Counter
 
+import numpy as np
 import pytest
 from homes import CATALOG, Home, prose
 
@@ -240,6 +241,25 @@ def test_a_moved_folder_is_no_deletion(home: Home) -> None:
     assert report.exit_code == 0
     assert home.embedder.asked == []
     assert all(path.startswith("new/") for path in home.column("raw_documents", "relative_path"))
+    home.assert_in_step()
+
+
+@pytest.mark.parametrize("wrong", [[float("nan")] * 16, [0.0] * 16, [3.0] * 16, [1.0] * 3])
+def test_a_vector_that_cannot_be_right_is_refused_alone_and_never_stored(
+    home: Home, wrong: list[float]
+) -> None:
+    home.write("a.md", prose("a", 3))
+    home.write("b.md", prose("b", 3))
+    model = home.embedder._inner
+    right = model.embed_query
+    model.embed_query = lambda text: np.array(wrong, np.float32) if "b 1." in text else right(text)
+    report = home.run()
+    assert report.exit_code == 1
+    assert len(home.rows("embeddings")) == 5
+    assert "the embedder answered" in status(home)["docs__b.md"][1]
+    model.embed_query = right
+    assert home.run().exit_code == 0
+    assert [text for text in home.embedder.asked if "b 1." in text] == home.embedder.asked[:1]
     home.assert_in_step()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -93,8 +94,6 @@ def test_a_plain_run_names_and_mends_a_damaged_file_too(filled: Home) -> None:
 
 
 def test_a_lost_partition_and_a_lost_store_cost_only_the_lost_texts(filled: Home) -> None:
-    import shutil
-
     before = filled.hashes()
     shutil.rmtree(filled.path / "vectors")
     filled.run()
@@ -181,6 +180,20 @@ def test_a_damaged_vector_block_is_named_and_removed(filled: Home) -> None:
     assert (found.table, block.name in found.what) == ("vectors", True)
     mend(filled, [found])
     assert not block.exists()
+    assert faults(filled) == []
+
+
+@pytest.mark.parametrize("how", ["altered", "cut short"])
+def test_a_damaged_vector_block_never_reaches_a_table(filled: Home, how: str) -> None:
+    block = next(filled.path.glob("vectors/*/*.vectors"))
+    data = bytearray(block.read_bytes())
+    data[-3] ^= 0x40
+    block.write_bytes(data if how == "altered" else data[:-10])
+    shutil.copy(filled.docs / "d0.md", filled.docs / "copy.md")
+    assert filled.run().exit_code == 0
+    assert filled.embedder.asked == []
+    for chunk, row in zip(filled.rows("chunks"), filled.rows("embeddings"), strict=True):
+        assert row["vector"] == filled.embedder.embed_query(chunk["text"]).tolist()
     assert faults(filled) == []
 
 
