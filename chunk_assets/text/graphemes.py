@@ -15,6 +15,7 @@ LOOK_BACK = 128
 # Flags are pairs counted from where their run begins, so such runs are followed further.
 _FLAG_LOOK_BACK = 4_096
 _FLAG = re.compile("[\U0001f1e6-\U0001f1ff]")
+_FLAGS = re.compile("[\U0001f1e6-\U0001f1ff]{2}")
 _NO_FLAG = re.compile("[^\U0001f1e6-\U0001f1ff]")
 
 # Between two of these there is always a border, so most offsets are decided without the slow look.
@@ -50,6 +51,8 @@ def safe_cut(text: str, offset: int) -> int:
         return len(text)
     if _PLAIN.match(text, offset - 1):
         return offset
+    if _FLAGS.match(text, offset - 1):
+        return _before_flags(text, offset)
     first = _known_border(text, offset)
     border = 0
     # A slice, since the engine looks back over all flag letters that it can see.

@@ -5,6 +5,7 @@ Offsets are characters (code points), spans are half open.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,8 @@ WHITE_SPACE = (
     "\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
 )
 _WHITE_CODES = np.array([ord(c) for c in WHITE_SPACE], dtype=np.int64)
+
+_SURROGATES = re.compile("[\ud800-\udfff]+")
 
 # After this many vectorised steps the few spans left are trimmed one by one.
 _STEPS = 6
@@ -33,6 +36,11 @@ def codes(text: str) -> NDArray[Any]:
     if len(pairs) == 2 * len(text):
         return np.frombuffer(pairs, dtype="<u2")
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+
+
+def without_surrogates(text: str) -> str:
+    """``text`` with U+FFFD for each lone surrogate, which no encoder takes; offsets stay as they are."""
+    return _SURROGATES.sub(lambda run: "\ufffd" * len(run.group()), text)
 
 
 def is_white(values: NDArray[Any]) -> NDArray[np.bool_]:

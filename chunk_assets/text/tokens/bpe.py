@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from chunk_assets.text import vocabularies
-from chunk_assets.text.spans import codes
+from chunk_assets.text.spans import codes, without_surrogates
 from chunk_assets.text.tokens import engines
 from chunk_assets.text.tokens.borders import blocks, byte_pair
 from chunk_assets.text.tokens.index import BorderIndex, Rules
@@ -27,7 +26,6 @@ _BLOCK = 131_072
 _HALF = LIMIT // 2
 # Up to one in so many bytes within characters is looked up; of more, all are counted.
 _FEW = 16
-_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 class BytePairCounter:
@@ -136,7 +134,7 @@ def _utf8(text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError:
-        return _SURROGATES.sub("\ufffd", text).encode()
+        return without_surrogates(text).encode()
 
 
 @functools.cache

@@ -61,7 +61,8 @@ class BorderIndex:
 
     ``unit_ends`` are the character offsets at which tokens (or whole words) end, ascending;
     ``cumulative`` the tokens up to each, or ``None`` when every unit is one token. ``runs`` are the
-    offsets at which long runs begin.
+    offsets at which long runs begin. ``whole`` remembers the spans that hold no border, which are
+    asked for again and again.
     """
 
     text: str
@@ -71,6 +72,7 @@ class BorderIndex:
     cumulative: NDArray[np.int32] | None = None
     runs: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     search: BorderSearch = field(init=False, repr=False, compare=False)
+    whole: dict[tuple[int, int], int] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "search", BorderSearch(self.rules.borders, self.points))
@@ -84,8 +86,11 @@ class BorderIndex:
         """Exact tokens of ``text[start:end]`` tokenised alone."""
         if end - start <= _SHORT:
             return self.rules.part(self.text[start:end]) if start < end else 0
+        if (start, end) in self.whole:
+            return self.whole[start, end]
         head, first = self._head(start, end)
         if first < 0:
+            self.whole[start, end] = head
             return head
         last = self._last(first, end)
         middle = self._up_to(last) - self._up_to(first)

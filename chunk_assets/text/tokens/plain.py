@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ import numpy as np
 
 from chunk_assets import hashing
 from chunk_assets.text import graphemes
+from chunk_assets.text.spans import without_surrogates
 from chunk_assets.text.tokens.base import Marks
 from chunk_assets.text.tokens.memory import Memory
 from chunk_assets.text.tokens.wordpiece import plain_engine
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _VERSION = 1
-_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 class PlainCounter:
@@ -47,7 +46,7 @@ class PlainCounter:
         return PlainIndex(text, self._memory, self._ends)
 
     def _ends(self, text: str) -> list[int]:
-        clean = _SURROGATES.sub("\ufffd", text)
+        clean = without_surrogates(text)
         return [end for _, end in self._engine.encode(clean, add_special_tokens=False).offsets]
 
 

@@ -8,14 +8,13 @@ Words are found, and the short ones looked up, by whole-array operations.
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from chunk_assets import hashing
-from chunk_assets.text.spans import codes
+from chunk_assets.text.spans import codes, without_surrogates
 from chunk_assets.text.tokens.borders import blocks, isolated, word_piece
 from chunk_assets.text.tokens.index import UNLIMITED, BorderIndex, Rules
 from chunk_assets.text.tokens.memory import Memory
@@ -30,7 +29,6 @@ _BLOCK = 131_072
 _SHORT = 200
 # Words of more kinds of characters are left to the engine.
 _FEW_CHARS, _MOST_CHARS = 128, 20_000
-_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 class WordPieceCounter:
@@ -100,27 +98,26 @@ class WordPieceCounter:
         if text.isascii() and text.isalnum():  # one word, which only its letters' case may change
             model, lowers = self._word
             return len(model.tokenize(text.lower() if lowers else text))
-        if len(text) > self._longest and self._is_one_long_word(text):
-            return 1
-        return len(self._encode(text).ids)
+        known = self._long_word(text) if len(text) > self._longest else None
+        return len(self._encode(text).ids) if known is None else known
 
-    def _is_one_long_word(self, text: str) -> bool:
-        """Whether no character of ``text`` parts words, and more are kept than a word may have."""
+    def _long_word(self, text: str) -> int | None:
+        """Tokens of a text that is one word with more characters than a word may have, or with none."""
         chars = set(text)
         if len(chars) > _FEW_CHARS:
-            return False
+            return None
         kept = {char: self._kept(char) for char in chars}
         if None in kept.values():
-            return False
-        return sum(text.count(char) for char, is_kept in kept.items() if is_kept) > self._longest
+            return None
+        count = sum(text.count(char) for char, is_kept in kept.items() if is_kept)
+        return min(count, 1) if not 0 < count <= self._longest else None
 
     def _kept(self, char: str) -> bool | None:
         """Whether a character is part of a word (or dropped from it); ``None`` where it parts words."""
         if char not in self._chars:
             if len(self._chars) > _MOST_CHARS:
                 self._chars.clear()
-            around = f"a{char}a" if not _SURROGATES.match(char) else "a\ufffda"
-            shown = self._engine.normalizer.normalize_str(around)
+            shown = self._engine.normalizer.normalize_str(without_surrogates(f"a{char}a"))
             parts = self._engine.pre_tokenizer.pre_tokenize_str(shown)
             self._chars[char] = len(shown) > len("aa") if len(parts) == 1 else None
         return self._chars[char]
@@ -132,7 +129,7 @@ class WordPieceCounter:
         try:
             return self._engine.encode(text, add_special_tokens=False)
         except (UnicodeEncodeError, TypeError):  # a lone surrogate
-            return self._engine.encode(_SURROGATES.sub("\ufffd", text), add_special_tokens=False)
+            return self._engine.encode(without_surrogates(text), add_special_tokens=False)
 
 
 def plain_engine(data: bytes) -> Any:
