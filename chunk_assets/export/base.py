@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from chunk_assets.errors import StopRun
 
@@ -26,10 +26,11 @@ class ExportMismatch(StopRun):
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """One row as the target has it: the digest of its payload, and its vector."""
+    """One row as the target has it: the digest of its payload, its vector, and its sparse one if any."""
 
     digest: str
     vector: NDArray[np.float32]
+    sparse: Mapping[int, float] | None = None
 
 
 class Store(Protocol):
@@ -85,6 +86,15 @@ class Store(Protocol):
         ...
 
 
+@runtime_checkable
+class SparseStore(Protocol):
+    """A store whose own search knows sparse vectors."""
+
+    def nearest_sparse(self, weights: Mapping[int, float], k: int) -> list[tuple[str, float]]:
+        """(chunk_id, product) of the ``k`` rows with the largest product, best first."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class ExportReport:
     """What an export did, or (``applied=False``) would do.
@@ -108,6 +118,11 @@ class ExportReport:
     def equal(self) -> bool:
         """Whether nothing had to be done: the index equals the table."""
         return not (self.added or self.changed or self.removed)
+
+
+def weights_of(pairs: Iterable[Mapping[str, Any]] | None) -> dict[int, float] | None:
+    """A value of the column ``sparse`` by index; ``None`` where there is none."""
+    return None if pairs is None else {int(pair["index"]): float(pair["value"]) for pair in pairs}
 
 
 def quoted(values: Iterable[str]) -> str:

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chunk_assets.errors import ConfigurationError
-from chunk_assets.export.base import ExportMismatch, ExportReport, Held, Store, blocks
-from chunk_assets.export.snapshot import Snapshot
+from chunk_assets.export.base import ExportMismatch, ExportReport, Held, Store, blocks, weights_of
+from chunk_assets.export.snapshot import SPARSE_CONTRACT, Snapshot
 from chunk_assets.hashing import sha256_text
 
 if TYPE_CHECKING:
@@ -85,12 +85,14 @@ def _held(store: Store, snapshot: Snapshot, order: Order) -> dict[str, str] | No
     contract = store.contract()
     if contract is None or order.recreate:
         return None
-    wrong = [name for name, value in snapshot.contract.items() if contract.get(name) != value]
+    wanted = snapshot.contract
+    names = [*wanted, *(name for name in SPARSE_CONTRACT if name not in wanted)]
+    wrong = [name for name in names if contract.get(name) != wanted.get(name)]
     if wrong:
         name = wrong[0]
         raise ConfigurationError(
             f"the collection {order.collection!r} was made for {name} {contract.get(name)!r}, "
-            f"the tables have {snapshot.contract[name]!r}; "
+            f"the tables have {wanted.get(name)!r}; "
             "export to another collection, or recreate this one"
         )
     return store.digests(order.source)
@@ -124,11 +126,24 @@ def verify(store: Store, snapshot: Snapshot, wanted: Mapping[str, str], source: 
 
 
 def _wrong_vectors(tables: Iterable[pa.Table], held: Mapping[str, Held]) -> list[str]:
+    columns = ("chunk_id", "vector", "sparse")
+    return [
+        row["chunk_id"]
+        for table in tables
+        for row in table.select([name for name in columns if name in table.schema.names]).to_pylist()
+        if row["chunk_id"] in held and not _alike(held[row["chunk_id"]], row)
+    ]
+
+
+def _alike(held: Held, row: Mapping[str, Any]) -> bool:
+    """Whether both vectors of a row are in the target as they are in the table."""
     import numpy as np
 
-    return [
-        key
-        for table in tables
-        for key, vector in zip(table["chunk_id"].to_pylist(), table["vector"].to_pylist(), strict=True)
-        if key in held and not np.allclose(held[key].vector, vector, rtol=0, atol=TOLERANCE)
-    ]
+    if not np.allclose(held.vector, row["vector"], rtol=0, atol=TOLERANCE):
+        return False
+    ours, theirs = weights_of(row.get("sparse")), held.sparse
+    if ours is None or theirs is None:
+        return ours is None and theirs is None
+    return ours.keys() == theirs.keys() and all(
+        abs(value - theirs[index]) <= TOLERANCE * max(1.0, abs(value)) for index, value in ours.items()
+    )

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from chunk_assets.export.base import Held
+from chunk_assets.export.base import Held, weights_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -91,9 +91,14 @@ class DuckDBStore:
         """By key."""
         import numpy as np
 
-        sql = f"SELECT chunk_id, digest, vector FROM {self._table} WHERE chunk_id IN (SELECT unnest(?))"
-        found = self._query(sql, [list(chunk_ids)])
-        return {key: Held(digest, np.array(vector, np.float32)) for key, digest, vector in found}
+        columns = self._query(f"PRAGMA table_info('{self._table}')")
+        sparse = "sparse" if "sparse" in {column[1] for column in columns} else "NULL"
+        chosen = "chunk_id IN (SELECT unnest(?))"
+        sql = f"SELECT chunk_id, digest, vector, {sparse} FROM {self._table} WHERE {chosen}"
+        return {
+            key: Held(digest, np.array(vector, np.float32), weights_of(weights))
+            for key, digest, vector, weights in self._query(sql, [list(chunk_ids)])
+        }
 
     def nearest(self, vector: NDArray[np.float32], k: int) -> list[tuple[str, float]]:
         """Exact, by ``array_cosine_similarity``."""
@@ -117,7 +122,9 @@ def _type(kind: Any) -> str:
 
     if pa.types.is_fixed_size_list(kind):
         return f"FLOAT[{kind.list_size}]"
-    return "VARCHAR[]" if pa.types.is_list(kind) else TYPES[str(kind)]
+    if pa.types.is_list(kind):
+        return "STRUCT(index INTEGER, value FLOAT)[]" if pa.types.is_struct(kind.value_type) else "VARCHAR[]"
+    return TYPES[str(kind)]
 
 
 def open_store(target: str, collection: str) -> DuckDBStore:

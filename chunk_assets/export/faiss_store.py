@@ -53,7 +53,9 @@ class FaissStore(TableInMemory):
             table = file.read()
         vectors = self._index.reconstruct_n(0, self._index.ntotal)
         column = pa.FixedSizeListArray.from_arrays(vectors.ravel(), self._index.d)
-        return table.append_column("vector", column)
+        names = table.column_names
+        at = names.index("sparse") if "sparse" in names else len(names)
+        return table.add_column(at, "vector", column)
 
     def save(self, table: pa.Table) -> None:
         """A new generation, then the pointer, then the old files go."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from chunk_assets.export.base import Held
+from chunk_assets.export.base import Held, weights_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -106,8 +106,14 @@ class TableInMemory:
         import pyarrow.compute as pc
 
         wanted = pc.is_in(self.table["chunk_id"], value_set=pa.array(chunk_ids, pa.string()))
-        rows = self.table.filter(wanted).select(["chunk_id", "digest", "vector"]).to_pylist()
-        return {row["chunk_id"]: Held(row["digest"], np.array(row["vector"], np.float32)) for row in rows}
+        rows = self.table.filter(wanted)
+        names = [name for name in ("chunk_id", "digest", "vector", "sparse") if name in rows.schema.names]
+        return {
+            row["chunk_id"]: Held(
+                row["digest"], np.array(row["vector"], np.float32), weights_of(row.get("sparse"))
+            )
+            for row in rows.select(names).to_pylist()
+        }
 
     def vectors(self) -> NDArray[np.float32]:
         """All vectors, ``float32[n, d]``."""

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from chunk_assets.export.base import Held, quoted
+from chunk_assets.export.base import Held, quoted, weights_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -87,9 +87,12 @@ class LanceDBStore:
         """By id."""
         import numpy as np
 
-        found = self._select(["chunk_id", "digest", "vector"], f"chunk_id IN ({quoted(chunk_ids)})")
+        names = [n for n in ("chunk_id", "digest", "vector", "sparse") if n in self._table.schema.names]
+        found = self._select(names, f"chunk_id IN ({quoted(chunk_ids)})")
         return {
-            row["chunk_id"]: Held(row["digest"], np.array(row["vector"], np.float32))
+            row["chunk_id"]: Held(
+                row["digest"], np.array(row["vector"], np.float32), weights_of(row.get("sparse"))
+            )
             for row in found.to_pylist()
         }
 

@@ -1,7 +1,8 @@
 """PostgreSQL with pgvector: ``target`` is a connection string without a password.
 
 The password comes from where PostgreSQL's own tools take it (``PGPASSWORD``, ``~/.pgpass``). All
-changes of one export are one transaction. Search is by a cosine HNSW index.
+changes of one export are one transaction. Search is by a cosine HNSW index. Sparse vectors are of type
+``sparsevec``; their search is exact, by inner product.
 """
 
 # The only names put into statements are collection names, which ``open_store`` holds to identifiers.
@@ -14,7 +15,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from chunk_assets.errors import ConfigurationError
-from chunk_assets.export.base import Held
+from chunk_assets.export.base import Held, weights_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -59,7 +60,8 @@ class PgvectorStore:
     def create(self, contract: Mapping[str, str], schema: pa.Schema) -> None:
         """The table, its contract, and an index for search."""
         self._query("CREATE EXTENSION IF NOT EXISTS vector")
-        columns = ", ".join(f"{field.name} {_type(field)}" for field in schema)
+        sparse = int(contract.get("sparse_dimension", 0))
+        columns = ", ".join(f"{field.name} {_type(field, sparse)}" for field in schema)
         self._query(f"CREATE TABLE {self._table} ({columns}, PRIMARY KEY (chunk_id))")
         self._query(f"CREATE INDEX ON {self._table} (document_id)")
         if schema.field("vector").type.list_size <= MOST_INDEXED:
@@ -102,7 +104,8 @@ class PgvectorStore:
             f"INSERT INTO {self._table} ({', '.join(names)}) VALUES %s "
             f"ON CONFLICT (chunk_id) DO UPDATE SET {changed}"
         )
-        values = [tuple(_value(name, row[name]) for name in names) for row in rows.to_pylist()]
+        size = int((self.contract() or {}).get("sparse_dimension", 0))
+        values = [tuple(_value(name, row[name], size) for name in names) for row in rows.to_pylist()]
         with self._connection.cursor() as cursor:
             execute_values(cursor, sql, values, template=_template(names), page_size=200)
 
@@ -117,9 +120,11 @@ class PgvectorStore:
 
     def fetch(self, chunk_ids: Sequence[str]) -> dict[str, Held]:
         """By key."""
-        sql = f"SELECT chunk_id, digest, vector::text FROM {self._table} WHERE chunk_id = ANY(%s)"
+        sparse = "sparse::text" if "sparse_dimension" in (self.contract() or {}) else "NULL"
+        sql = f"SELECT chunk_id, digest, vector::text, {sparse} FROM {self._table} WHERE chunk_id = ANY(%s)"
         return {
-            key: Held(digest, _numbers(text)) for key, digest, text in self._query(sql, [list(chunk_ids)])
+            key: Held(digest, _numbers(text), _weights(weights))
+            for key, digest, text, weights in self._query(sql, [list(chunk_ids)])
         }
 
     def nearest(self, vector: NDArray[np.float32], k: int) -> list[tuple[str, float]]:
@@ -131,14 +136,25 @@ class PgvectorStore:
         )
         return [(key, float(score)) for key, score in self._query(sql, [text, text, k])]
 
+    def nearest_sparse(self, weights: Mapping[int, float], k: int) -> list[tuple[str, float]]:
+        """By pgvector's inner product, which it gives negated."""
+        text = _sparsevec(weights, int((self.contract() or {})["sparse_dimension"]))
+        sql = (
+            f"SELECT chunk_id, -(sparse <#> %s::sparsevec) FROM {self._table} WHERE sparse IS NOT NULL "
+            "ORDER BY sparse <#> %s::sparsevec LIMIT %s"
+        )
+        return [(key, float(score)) for key, score in self._query(sql, [text, text, k])]
+
     def close(self) -> None:
         """Ends the connection."""
         self._connection.close()
 
 
-def _type(field: pa.Field) -> str:
+def _type(field: pa.Field, sparse_dimension: int) -> str:
     import pyarrow as pa
 
+    if field.name == "sparse":
+        return f"sparsevec({sparse_dimension})"
     if field.name in SPECIAL:
         return SPECIAL[field.name]
     if pa.types.is_fixed_size_list(field.type):
@@ -146,15 +162,19 @@ def _type(field: pa.Field) -> str:
     return "text[]" if pa.types.is_list(field.type) else TYPES[str(field.type)]
 
 
-def _value(name: str, value: Any) -> Any:
+def _value(name: str, value: Any, sparse_dimension: int = 0) -> Any:
     """PostgreSQL's text form of a vector; texts without NUL, which it can't hold."""
     if name == "vector":
         return "[" + ",".join(map(repr, value)) + "]"
+    if name == "sparse":
+        weights = weights_of(value)
+        return None if weights is None else _sparsevec(weights, sparse_dimension)
     return value.replace("\0", "\ufffd") if isinstance(value, str) else value
 
 
 def _template(names: Sequence[str]) -> str:
     casts = {"vector": "%s::vector", "point_id": "%s::uuid", "metadata": "%s::jsonb"}
+    casts["sparse"] = "%s::sparsevec"
     lists = {"heading_path", "tags"}
     return f"({', '.join(casts.get(n, '%s::text[]' if n in lists else '%s') for n in names)})"
 
@@ -163,6 +183,20 @@ def _numbers(text: str) -> NDArray[np.float32]:
     import numpy as np
 
     return np.array(text[1:-1].split(","), dtype=np.float32)
+
+
+def _sparsevec(weights: Mapping[int, float], dimension: int) -> str:
+    """The text form of ``sparsevec``, which counts from 1."""
+    pairs = ",".join(f"{index + 1}:{value!r}" for index, value in sorted(weights.items()))
+    return f"{{{pairs}}}/{dimension}"
+
+
+def _weights(text: str | None) -> dict[int, float] | None:
+    if text is None:
+        return None
+    inside = text[1 : text.index("}")]
+    pairs = (pair.split(":") for pair in inside.split(",") if pair)
+    return {int(index) - 1: float(value) for index, value in pairs}
 
 
 def open_store(target: str, collection: str) -> PgvectorStore:

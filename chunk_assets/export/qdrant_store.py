@@ -1,7 +1,8 @@
 """Qdrant: ``target`` is the URL of a server, or a folder for the client's local mode.
 
 The key of a server comes from the environment variable ``QDRANT_API_KEY``. Points are named by
-``point_id``, the UUID of the chunk id, since Qdrant takes nothing else.
+``point_id``, the UUID of the chunk id, since Qdrant takes nothing else. The dense vector has no name; the
+sparse one, where there is one, is called ``sparse``.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from chunk_assets.export.base import Held
+from chunk_assets.export.base import Held, weights_of
 from chunk_assets.hashing import point_id
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 PAGE = 1_000
 BATCH = 256
+SPARSE = "sparse"
+# In the payload of a point whose sparse vector has no weight at all, which Qdrant does not keep.
+EMPTY = "sparse_is_empty"
 
 
 class QdrantStore:
@@ -41,13 +45,14 @@ class QdrantStore:
         return dict(self._client.get_collection(self._name).config.metadata or {})
 
     def create(self, contract: Mapping[str, str], schema: pa.Schema) -> None:
-        """A collection of cosine vectors."""
+        """A collection of cosine vectors, and of sparse ones when the rows have them."""
         from qdrant_client import models
 
         size = schema.field("vector").type.list_size
         self._client.create_collection(
             self._name,
             vectors_config=models.VectorParams(size=size, distance=models.Distance.COSINE),
+            sparse_vectors_config={SPARSE: models.SparseVectorParams()} if SPARSE in schema.names else None,
             metadata=dict(contract),
         )
 
@@ -89,7 +94,7 @@ class QdrantStore:
         for start in range(0, len(rows), BATCH):
             part = rows.slice(start, BATCH).to_pylist()
             points = [
-                models.PointStruct(id=row["point_id"], vector=row["vector"], payload=_payload(row))
+                models.PointStruct(id=row["point_id"], vector=_vector(row), payload=_payload(row))
                 for row in part
             ]
             self._client.upsert(self._name, points=points, wait=True)
@@ -104,19 +109,24 @@ class QdrantStore:
 
     def fetch(self, chunk_ids: Sequence[str]) -> dict[str, Held]:
         """By point id."""
-        import numpy as np
-
         ids = [point_id(key) for key in chunk_ids]
         found = self._client.retrieve(self._name, ids, with_payload=["chunk_id", "digest"], with_vectors=True)
-        return {
-            point.payload["chunk_id"]: Held(point.payload["digest"], np.array(point.vector, np.float32))
-            for point in found
-        }
+        return {point.payload["chunk_id"]: _held(point) for point in found}
 
     def nearest(self, vector: NDArray[np.float32], k: int) -> list[tuple[str, float]]:
         """By Qdrant's search."""
         found = self._client.query_points(
             self._name, query=vector.tolist(), limit=k, with_payload=["chunk_id"]
+        ).points
+        return [(point.payload["chunk_id"], float(point.score)) for point in found]
+
+    def nearest_sparse(self, weights: Mapping[int, float], k: int) -> list[tuple[str, float]]:
+        """By Qdrant's search over sparse vectors."""
+        from qdrant_client import models
+
+        query = models.SparseVector(indices=list(weights), values=list(weights.values()))
+        found = self._client.query_points(
+            self._name, query=query, using=SPARSE, limit=k, with_payload=["chunk_id"]
         ).points
         return [(point.payload["chunk_id"], float(point.score)) for point in found]
 
@@ -134,8 +144,33 @@ def _of_source(source: str | None) -> Any:
     return models.Filter(must=[models.FieldCondition(key="source", match=match)])
 
 
+def _vector(row: Mapping[str, Any]) -> Any:
+    """The dense vector alone, or both by name."""
+    from qdrant_client import models
+
+    weights = weights_of(row.get(SPARSE))
+    if not weights:
+        return row["vector"]
+    sparse = models.SparseVector(indices=list(weights), values=list(weights.values()))
+    return {"": row["vector"], SPARSE: sparse}
+
+
+def _held(point: Any) -> Held:
+    import numpy as np
+
+    vectors, payload = point.vector, point.payload
+    named = vectors if isinstance(vectors, dict) else {"": vectors}
+    sparse = named.get(SPARSE)
+    weights = dict(zip(sparse.indices, sparse.values, strict=True)) if sparse is not None else None
+    if weights is None and payload.get(EMPTY):
+        weights = {}
+    return Held(payload["digest"], np.array(named[""], np.float32), weights)
+
+
 def _payload(row: Mapping[str, Any]) -> dict[str, Any]:
-    payload = {name: value for name, value in row.items() if name not in {"vector", "point_id"}}
+    payload = {name: value for name, value in row.items() if name not in {"vector", "point_id", SPARSE}}
+    if row.get(SPARSE) == []:
+        payload[EMPTY] = True
     if payload["filing_date"] is not None:
         payload["filing_date"] = payload["filing_date"].isoformat()
     return payload

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from chunk_assets.errors import ConfigurationError
 from chunk_assets.hashing import canonical_json, sha256_text
 from chunk_assets.records import CHUNKS, EMBEDDINGS, PAYLOAD_FIELDS
+from chunk_assets.storage.schemas import sparse_type
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,16 +29,27 @@ CONTRACT = (
     "query_prefix",
     "passage_prefix",
 )
+# The same of its sparse vectors; a collection has all of these or none.
+SPARSE_CONTRACT = (
+    "sparse_model_id",
+    "sparse_model_revision",
+    "sparse_model_fingerprint",
+    "sparse_dimension",
+    "sparse_most_weights",
+    "sparse_metric",
+    "sparse_query_prefix",
+)
 # Goes up when the columns of an exported row change: an older collection must be made anew.
 FORMAT = "1"
 COPIED = ("chunk_id", "point_id", "document_id", "chunk_index", "text", "context", "heading_path")
 PLACED = ("page_start", "page_end", "content_kind")
 
 
-def export_schema(dimension: int) -> pa.Schema:
+def export_schema(dimension: int, *, sparse: bool = False) -> pa.Schema:
     """The columns of an exported row. ``metadata`` is a JSON object: not every store has maps."""
     import pyarrow as pa
 
+    beside = [("sparse", sparse_type())] if sparse else []
     text, small, texts = pa.string(), pa.int32(), pa.list_(pa.string())
     kinds = {"filing_date": pa.date32()}
     return pa.schema(
@@ -57,6 +69,7 @@ def export_schema(dimension: int) -> pa.Schema:
             ("chunk_sha256", text),
             ("digest", text),
             ("vector", pa.list_(pa.float32(), dimension)),
+            *beside,
         ]
     )
 
@@ -81,18 +94,19 @@ class Snapshot:
         for batch in self._batches:
             facts = _facts(batch.embeddings)
             if found and facts != found:
-                raise ConfigurationError(
-                    f"the tables hold vectors of {found['model_id']} and of {facts['model_id']} "
-                    f"(fingerprints {found['model_fingerprint']}, {facts['model_fingerprint']}): "
-                    "one index can't hold both, export one source at a time"
-                )
+                raise ConfigurationError(_two_models(found, facts))
             found = facts
         return found
+
+    @cached_property
+    def sparse(self) -> bool:
+        """Whether the rows have sparse vectors."""
+        return SPARSE_CONTRACT[0] in self.contract
 
     @property
     def schema(self) -> pa.Schema:
         """The schema of the rows."""
-        return export_schema(int(self.contract["dimension"]))
+        return export_schema(int(self.contract["dimension"]), sparse=self.sparse)
 
     def digests(self) -> tuple[dict[str, str], int]:
         """``{chunk_id: digest}`` of all rows with a vector, and how many have none."""
@@ -128,12 +142,15 @@ class Snapshot:
             row["source"] = batch.source
             row["metadata"] = json.dumps(dict(row["metadata"]), sort_keys=True, ensure_ascii=False)
             row["digest"] = self._digest(row)
-        schema = pa.schema([field for field in self.schema if field.name != "vector"])
+        schema = pa.schema([field for field in self.schema if field.name not in {"vector", "sparse"}])
         return pa.Table.from_pylist(rows, schema=schema), len(table) - len(rows)
 
     def _digest(self, row: Mapping[str, object]) -> str:
         said = {name: str(value) if name == "filing_date" else value for name, value in row.items()}
-        return sha256_text(canonical_json({**said, "model": self.contract["model_fingerprint"]}))[:32]
+        said["model"] = self.contract["model_fingerprint"]
+        if self.sparse:
+            said["sparse_model"] = self.contract["sparse_model_fingerprint"]
+        return sha256_text(canonical_json(said))[:32]
 
 
 def _batches(home: Path, source: str | None) -> list[_Batch]:
@@ -156,7 +173,21 @@ def _facts(path: Path) -> dict[str, str]:
     import pyarrow.parquet as pq
 
     facts = {key.decode(): value.decode() for key, value in (pq.read_schema(path).metadata or {}).items()}
-    return {"format": FORMAT, **{name: facts[name] for name in CONTRACT}}
+    sparse = SPARSE_CONTRACT if SPARSE_CONTRACT[0] in facts else ()
+    return {"format": FORMAT, **{name: facts[name] for name in (*CONTRACT, *sparse)}}
+
+
+def _two_models(one: Mapping[str, str], other: Mapping[str, str]) -> str:
+    if one["model_fingerprint"] == other["model_fingerprint"]:
+        return (
+            "some batches have sparse vectors of another model than others, or none: run them first, or "
+            "export one source at a time"
+        )
+    return (
+        f"the tables hold vectors of {one['model_id']} and of {other['model_id']} "
+        f"(fingerprints {one['model_fingerprint']}, {other['model_fingerprint']}): "
+        "one index can't hold both, export one source at a time"
+    )
 
 
 def _read(path: Path, columns: list[str]) -> pa.Table:
@@ -171,9 +202,12 @@ def _keys(table: pa.Table) -> set[tuple[str, str]]:
 
 
 def _with_vectors(payload: pa.Table, path: Path, schema: pa.Schema, size: int) -> Iterator[pa.Table]:
-    embedded = _read(path, ["chunk_id", "vector"]).combine_chunks()
+    columns = [name for name in ("vector", "sparse") if name in schema.names]
+    embedded = _read(path, ["chunk_id", *columns]).combine_chunks()
     where = {identifier: row for row, identifier in enumerate(embedded["chunk_id"].to_pylist())}
     for start in range(0, len(payload), size):
         part = payload.slice(start, size)
         rows = [where[identifier] for identifier in part["chunk_id"].to_pylist()]
-        yield part.append_column("vector", embedded["vector"].take(rows)).select(schema.names).cast(schema)
+        for column in columns:
+            part = part.append_column(column, embedded[column].take(rows))
+        yield part.select(schema.names).cast(schema)

@@ -14,8 +14,10 @@ import pytest
 from chunk_assets.embedders import load_embedder
 from chunk_assets.errors import ConfigurationError
 from chunk_assets.export import STORES, ExportMismatch, export, open_store
+from chunk_assets.export.base import SparseStore, weights_of
 from chunk_assets.export.delivery import Order, deliver
 from chunk_assets.hashing import point_id
+from tests.embedders.tiny_splade import save_lexical_model
 from tests.small_home import many_rows, write_home
 
 LIBRARIES = {
@@ -97,6 +99,48 @@ def test_the_rules_for_queries_are_stored_with_the_index(home, store, static):
     assert contract["pooling"] == static.card.pooling
     assert contract["normalized"] == "true"
     held.close()
+
+
+@pytest.fixture(scope="module")
+def splade(tmp_path_factory):
+    texts = [row["text"] for row in ROWS[1:]]
+    folder = save_lexical_model(tmp_path_factory.mktemp("splade"), texts, {"flood": "water"})
+    return load_embedder("splade", model_dir=str(folder))
+
+
+def test_sparse_vectors_are_delivered_and_found(tmp_path, store, static, splade):
+    batches = {("s", "0"): ROWS[:16], ("s", "1"): ROWS[16:]}
+    home = write_home(tmp_path / "home", batches, static, sparse=splade)
+    assert counts(send(home, store)) == (32, 0, 0, 0, 32)
+    assert send(home, store).equal
+    held = opened(store)
+    table = pq.read_table(home / "tables/embeddings", columns=["chunk_id", "sparse"])
+    weights = {row["chunk_id"]: weights_of(row["sparse"]) for row in table.to_pylist()}
+    for name, row in held.fetch(list(weights)).items():
+        assert row.sparse == pytest.approx(weights[name])
+    assert held.contract()["sparse_model_revision"] == splade.card.revision
+    if isinstance(held, SparseStore):
+        query = splade.embed_query("water in the warehouse")
+        asked = {int(i): float(query[i]) for i in np.flatnonzero(query)}
+        scores = {key: sum(w * asked.get(i, 0) for i, w in found.items()) for key, found in weights.items()}
+        (best, *_) = held.nearest_sparse(asked, 3)
+        assert best[1] == pytest.approx(max(scores.values()))
+        assert scores[best[0]] == pytest.approx(max(scores.values()))
+    held.close()
+
+
+def test_sparse_vectors_that_come_later_need_a_recreated_collection(home, store, static, splade):
+    send(home, store)
+    write_home(home, {("s", "0"): ROWS[:16]}, static, sparse=splade)
+    with pytest.raises(ConfigurationError, match="some batches have sparse vectors"):
+        send(home, store)
+    write_home(home, {("s", "1"): ROWS[16:]}, static, sparse=splade)
+    with pytest.raises(ConfigurationError, match="made for sparse_model_id None"):
+        send(home, store)
+    assert counts(send(home, store, recreate=True)) == (32, 0, 0, 0, 32)
+    write_home(home, {("s", "0"): ROWS[:16], ("s", "1"): ROWS[16:]}, static)
+    with pytest.raises(ConfigurationError, match="tables have None"):
+        send(home, store)
 
 
 def test_one_edited_document_changes_only_its_rows(tmp_path, home, store, static):
