@@ -82,17 +82,8 @@ def prune_records(instance: dg.DagsterInstance, keep: int = RECORDS) -> int:
     if not isinstance(storage, SqlEventLogStorage):
         return 0
     with storage.index_connection() as connection:
-        return _prune_events(connection, keep) + _prune_checks(connection, keep)
-
-
-def _prune_events(connection: Connection, keep: int) -> int:
-    events, tags = SqlEventLogStorageTable, AssetEventTagsTable
-    place = (events.c.asset_key, events.c.dagster_event_type, events.c.partition)
-    newest = func.row_number().over(partition_by=place, order_by=events.c.id.desc()).label("newest")
-    rows = select(events.c.id, newest).where(events.c.run_id == RUNLESS_RUN_ID).subquery()
-    old = select(rows.c.id).where(rows.c.newest > keep)
-    connection.execute(delete(tags).where(tags.c.event_id.in_(old)))
-    return int(connection.execute(delete(events).where(events.c.id.in_(old))).rowcount)
+        checks = _prune_checks(connection, keep)
+        return checks + _prune_evaluations(connection) + _prune_events(connection, keep)
 
 
 def _prune_checks(connection: Connection, keep: int) -> int:
@@ -102,6 +93,29 @@ def _prune_checks(connection: Connection, keep: int) -> int:
     rows = select(checks.c.id, newest).where(checks.c.run_id == RUNLESS_RUN_ID).subquery()
     old = select(rows.c.id).where(rows.c.newest > keep)
     return int(connection.execute(delete(checks).where(checks.c.id.in_(old))).rowcount)
+
+
+def _prune_evaluations(connection: Connection) -> int:
+    """The events of verdicts that are no longer kept; they name their check only in their body."""
+    events, checks = SqlEventLogStorageTable, AssetCheckExecutionsTable
+    kept = select(checks.c.evaluation_event_storage_id).where(checks.c.run_id == RUNLESS_RUN_ID)
+    old = delete(events).where(
+        events.c.run_id == RUNLESS_RUN_ID,
+        events.c.dagster_event_type == dg.DagsterEventType.ASSET_CHECK_EVALUATION.value,
+        events.c.id.not_in(kept),
+    )
+    return int(connection.execute(old).rowcount)
+
+
+def _prune_events(connection: Connection, keep: int) -> int:
+    events, tags = SqlEventLogStorageTable, AssetEventTagsTable
+    place = (events.c.asset_key, events.c.dagster_event_type, events.c.partition)
+    newest = func.row_number().over(partition_by=place, order_by=events.c.id.desc()).label("newest")
+    of_assets = (events.c.run_id == RUNLESS_RUN_ID, events.c.asset_key.is_not(None))
+    rows = select(events.c.id, newest).where(*of_assets).subquery()
+    old = select(rows.c.id).where(rows.c.newest > keep)
+    connection.execute(delete(tags).where(tags.c.event_id.in_(old)))
+    return int(connection.execute(delete(events).where(events.c.id.in_(old))).rowcount)
 
 
 def reap_runs(instance: dg.DagsterInstance, before: float, *, dry_run: bool = False) -> list[str]:

@@ -4,6 +4,8 @@ import time
 from contextlib import closing
 
 import dagster as dg
+from dagster._core.definitions.asset_checks.asset_check_evaluation import AssetCheckEvaluationPlanned
+from dagster._core.events import DagsterEvent
 
 from chunk_assets.alerts.outcomes import record
 from chunk_assets.catalog import Catalog
@@ -21,6 +23,7 @@ from chunk_assets.storage import staging
 
 def recheck_job(catalog: Catalog, source: str) -> dg.JobDefinition:
     """The job ``recheck_<source>``: one partition is one batch."""
+    partitions = partitions_of(catalog.source(source))
 
     @dg.op(
         name=f"{RECHECK}{source}_batch", description="Runs the checks; converts, chunks and embeds nothing."
@@ -38,13 +41,13 @@ def recheck_job(catalog: Catalog, source: str) -> dg.JobDefinition:
             raise dg.Failure(str(error), allow_retries=False) from error
         page = report_url(catalog.alerts.link_base, f"{source}/{key}")
         for outcome in found:
-            context.instance.report_runless_asset_event(_evaluation(source, key, outcome, page))
+            _report(context, partitions, _evaluation(source, key, outcome, page))
         failed = [outcome.name for outcome in found if not outcome.passed]
         context.log.info("%d checks, failed: %s", len(found), ", ".join(failed) or "none")
 
     @dg.job(
         name=f"{RECHECK}{source}",
-        partitions_def=partitions_of(catalog.source(source)),
+        partitions_def=partitions,
         description="Runs the checks of one batch again, and nothing else.",
         tags={"source": source},
         executor_def=dg.in_process_executor,
@@ -60,6 +63,29 @@ def _verdicts(batch: BatchContext) -> list[Outcome]:
     under_way = any(staging.staged(batch.layout, table, batch.batch) for table in TABLES)
     tables = batch_tables(batch, published=not under_way)
     return [outcome for table in TABLES if table in tables.tables for outcome in run_checks(table, tables)]
+
+
+def _report(
+    context: dg.OpExecutionContext,
+    partitions: dg.PartitionsDefinition[str],
+    evaluation: dg.AssetCheckEvaluation,
+) -> None:
+    """Records a verdict as one of this run, announced and then given, as Dagster does with its own.
+
+    Without a run, Dagster takes a verdict on a partition only once.
+    """
+    planned = AssetCheckEvaluationPlanned(
+        asset_key=evaluation.asset_key,
+        check_name=evaluation.check_name,
+        partitions_subset=partitions.subset_with_partition_keys([str(evaluation.partition)]),
+    )
+    kinds = dg.DagsterEventType
+    for kind, data in (
+        (kinds.ASSET_CHECK_EVALUATION_PLANNED, planned),
+        (kinds.ASSET_CHECK_EVALUATION, evaluation),
+    ):
+        event = DagsterEvent(kind.value, context.job_name, event_specific_data=data)
+        context.instance.report_dagster_event(event, context.run_id)
 
 
 def _evaluation(source: str, key: str, outcome: Outcome, page: str) -> dg.AssetCheckEvaluation:

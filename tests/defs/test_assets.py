@@ -3,77 +3,20 @@
 from __future__ import annotations
 
 import time
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import dagster as dg
 import pytest
 
 from chunk_assets.alerts import Ledger
-from chunk_assets.catalog import load_catalog
-from chunk_assets.defs.build import build_definitions
-from chunk_assets.defs.home import open_instance
-from chunk_assets.defs.jobs import job_name
-from chunk_assets.defs.places import BATCH_TAG
 from chunk_assets.defs.pruning import prune_runs, reap_runs
-from chunk_assets.defs.session import options_from
-from chunk_assets.pipeline import Session
 from chunk_assets.records import TABLES
 from tests.alerts.receiver import receiving
-from tests.doors.conftest import make_home, note
+from tests.defs.running import QUIET, definitions, execute, run_requested, tick
+from tests.doors.conftest import note
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
-
-QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    return make_home(tmp_path / "home")
-
-
-@pytest.fixture
-def instance(home: Path) -> Iterator[dg.DagsterInstance]:
-    with open_instance(home) as opened:
-        yield opened
-
-
-def definitions(home: Path) -> dg.Definitions:
-    return build_definitions(load_catalog(home))
-
-
-def execute(
-    home: Path, instance: dg.DagsterInstance, source: str, key: str, job: str = "ingest", **tags: str
-) -> dg.ExecuteInProcessResult:
-    """A run as the UI or a sensor starts it; conversion in a thread, which starts faster than a process."""
-    labels = {BATCH_TAG: f"{source}/{key}", **tags}
-    with ThreadPoolExecutor(1) as threads:
-        options = replace(options_from(labels, ""), executor=threads)
-        catalog = load_catalog(home)
-        found = build_definitions(catalog, Session(catalog, options)).resolve_job_def(job_name(job, source))
-        return found.execute_in_process(
-            partition_key=key, instance=instance, raise_on_error=False, run_config=QUIET, tags=labels
-        )
-
-
-def tick(home: Path, instance: dg.DagsterInstance, name: str) -> Any:
-    """One evaluation of a sensor, as the daemon does it."""
-    defs = definitions(home)
-    repository = defs.get_repository_def()
-    with dg.build_sensor_context(instance=instance, repository_def=repository) as context:
-        return repository.get_sensor_def(name).evaluate_tick(context)
-
-
-def run_requested(home: Path, instance: dg.DagsterInstance) -> list[str]:
-    """Ticks the arrivals sensor and runs what it asks for; gives the batches."""
-    asked = tick(home, instance, "arrivals").run_requests or []
-    for request in asked:
-        source, key = request.tags[BATCH_TAG].split("/")
-        execute(home, instance, source, key, **request.tags)
-    return sorted(request.tags[BATCH_TAG] for request in asked)
 
 
 def test_each_source_has_its_chain_of_four_assets_in_its_own_group(home: Path) -> None:

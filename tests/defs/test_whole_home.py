@@ -6,7 +6,6 @@ import time
 from typing import TYPE_CHECKING
 
 import dagster as dg
-import pytest
 
 from chunk_assets.alerts.outcomes import failing_checks
 from chunk_assets.catalog import load_catalog
@@ -19,11 +18,9 @@ from chunk_assets.defs.summary import Summaries
 from chunk_assets.pipeline import Batch
 from chunk_assets.storage.layout import Layout
 from chunk_assets.storage.locks import hold
-from tests.defs.test_assets import QUIET, definitions, execute, tick
-from tests.doors.conftest import make_home
+from tests.defs.running import QUIET, definitions, execute, tick
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 
@@ -37,19 +34,6 @@ questions:
 - {id: q2, document: grain.md, question: "Who signs the steps for grain?",
    any: [{quote: "Our work on grain in part 2 covers intake, storage and release."}]}
 """
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    return make_home(tmp_path / "home")
-
-
-@pytest.fixture
-def instance(home: Path) -> Iterator[dg.DagsterInstance]:
-    from chunk_assets.defs.home import open_instance
-
-    with open_instance(home) as opened:
-        yield opened
 
 
 def checks_of_summary(instance: dg.DagsterInstance) -> dict[str, bool]:
