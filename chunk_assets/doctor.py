@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from chunk_assets.catalog.origin import origin_of
 from chunk_assets.errors import ChunkAssetsError, SourceUnavailable
 from chunk_assets.storage.remote import remote_home
 
@@ -44,7 +45,9 @@ def examine(home: str) -> Iterator[Finding]:
         from chunk_assets.catalog import load_catalog
 
         catalog = load_catalog(home)
-        yield Finding(f"catalog {home}/sources.yaml: {len(catalog.sources)} sources", True)
+        yield Finding(
+            f"catalog {origin_of(home) or home}/sources.yaml: {_number(len(catalog.sources), 'source')}", True
+        )
     except ChunkAssetsError as error:
         yield Finding(
             f"catalog: {error}", False, "mend the file, or write a new one: chunk-assets init FOLDER"
@@ -143,5 +146,12 @@ def _source(catalog: Catalog, name: str) -> Finding:
         listing = list_source(catalog, name)
     except SourceUnavailable as error:
         return Finding(f"source {name}: {error}", False, "mount it, or mend its path in sources.yaml")
-    what = f"source {name}: {len(listing.documents)} documents"
+    what = f"source {name}: {_number(len(listing.documents), 'document')}"
+    if listing.complete and listing.notes:
+        what = f"{what}; {_number(len(listing.notes), 'file')} described that are not there"
+        return Finding(what, False, f"{listing.notes[0]}: mend the name, or drop the line")
     return Finding(what, listing.complete, f"give read access: {'; '.join(listing.problems)}")
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"

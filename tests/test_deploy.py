@@ -20,8 +20,8 @@ from chunk_assets.defs.arrivals import BATCH_TAG
 from chunk_assets.defs.home import SETTINGS
 
 NAMES = re.compile(r"CHUNK_ASSETS_[A-Z_]+|CHUNKING_FACTORY_[A-Z_]+")
-# Read by the compose file alone: where the home is on the host.
-OF_COMPOSE = {"CHUNK_ASSETS_DATA"}
+# Read by the files themselves: where the home is on the host, and where Celery's broker is.
+OF_FILES = {"CHUNK_ASSETS_DATA", "CHUNK_ASSETS_CELERY_BROKER"}
 COMMANDS = {
     "dagster code-server start": ("-h", "-p", "-m"),
     "dagster api grpc": ("-m",),
@@ -104,7 +104,7 @@ def test_every_name_in_the_environment_is_read_by_the_code(root: Path, deploy: P
         if file.is_file()
         for name in NAMES.findall(file.read_text())
     }
-    assert {(file, name) for file, name in used if name not in code | OF_COMPOSE} == set()
+    assert {(file, name) for file, name in used if name not in code | OF_FILES} == set()
 
 
 def test_what_files_copy_and_mount_is_there(root: Path, deploy: Path) -> None:
@@ -164,6 +164,43 @@ def test_the_entry_point_prepares_the_home_and_runs_the_command(deploy: Path, tm
 def test_secrets_are_not_in_the_files(deploy: Path) -> None:
     text = "\n".join(file.read_text() for file in deploy.rglob("*") if file.is_file())
     assert re.findall(r"(?i)(?:password|secret_access_key|token):[ \t]+(?!\$\{)\S+", text) == []
+
+
+def tool(name: str) -> str:
+    """A tool of the environment; it comes with the development requirements."""
+    path = Path(sys.executable).with_name(name)
+    if not path.exists():
+        pytest.skip(f"{name} is not installed")
+    return str(path)
+
+
+def test_compose_takes_its_file_and_asks_for_the_password(deploy: Path) -> None:
+    command = [tool("docker-compose"), "-f", str(deploy / "docker-compose.yaml"), "config", "--quiet"]
+    without = {name: value for name, value in os.environ.items() if name != "POSTGRES_PASSWORD"}
+    asked = subprocess.run(command, env=without, capture_output=True, text=True, check=False)
+    assert asked.returncode != 0
+    assert "set a password" in asked.stderr
+    with_it = without | {"POSTGRES_PASSWORD": "of-the-test"}
+    taken = subprocess.run(command, env=with_it, capture_output=True, text=True, check=False)
+    assert (taken.returncode, taken.stderr) == (0, "")
+
+
+def test_hadolint_finds_nothing_in_the_dockerfile(deploy: Path) -> None:
+    command = [tool("hadolint"), "--no-color", str(deploy / "Dockerfile")]
+    linted = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (linted.stdout, linted.returncode) == ("", 0)
+
+
+def test_the_settings_of_celery_are_taken_by_its_launcher(
+    deploy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("dagster_celery")
+    from dagster import DagsterInstance
+
+    monkeypatch.setenv("CHUNK_ASSETS_CELERY_BROKER", "redis://127.0.0.1:6379/0")
+    (tmp_path / "dagster.yaml").write_text((deploy / "celery/dagster.yaml").read_text())
+    with DagsterInstance.from_config(str(tmp_path)) as instance:
+        assert type(instance.run_launcher).__name__ == "CeleryRunLauncher"
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="no systemd-analyze")

@@ -1,4 +1,4 @@
-"""A home in an object store: what a run does there beside its work in the working folder (ADR 0011)."""
+"""A home in an object store: what a run does there beside its work in the working folder (ADR 0012)."""
 
 from __future__ import annotations
 
