@@ -170,6 +170,40 @@ def test_a_home_behind_a_url_that_can_not_be_read_names_the_url_and_makes_no_fol
 ) -> None:
     monkeypatch.setenv("CHUNK_ASSETS_CACHE", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ConfigurationError, match="memory://nowhere/sources.yaml"):
+    with pytest.raises(ConfigurationError, match=r"memory://nowhere/sources\.yaml"):
         load_catalog("memory://nowhere")
     assert [path.name for path in tmp_path.iterdir()] == ["cache"]
+
+
+def test_a_link_that_leads_out_of_the_source_is_a_refused_document_until_it_is_let_in(docs: Path) -> None:
+    write(docs.parent / "elsewhere/secret.txt")
+    write(docs.parent / "elsewhere/plain.txt.meta.yaml", "company: Leaked")
+    write(docs / "plain.txt")
+    (docs / "leak.txt").symlink_to(docs.parent / "elsewhere/secret.txt")
+    (docs / "plain.txt.meta.yaml").symlink_to(docs.parent / "elsewhere/plain.txt.meta.yaml")
+    leak, plain = list_source(catalog_of(docs.parent), "docs").documents
+    assert (leak.relative_path, leak.status) == ("leak.txt", "unsafe")
+    assert "follow_links: true" in leak.reason
+    assert (plain.status, plain.metadata.company) == ("invalid_metadata", None)
+    assert "plain.txt.meta.yaml is a link that leads out" in plain.reason
+    let_in = list_source(catalog_of(docs.parent, follow_links=True), "docs").documents
+    assert [d.status for d in let_in] == ["ok", "ok"]
+    assert let_in[1].metadata.company == "Leaked"
+
+
+def test_a_source_that_is_itself_a_link_is_inside(docs: Path) -> None:
+    write(docs.parent / "real/a.txt")
+    docs.rmdir()
+    docs.symlink_to(docs.parent / "real")
+    (docs / "b.txt").symlink_to("a.txt")
+    assert [d.status for d in list_source(catalog_of(docs.parent), "docs").documents] == ["ok", "ok"]
+
+
+def test_metadata_that_belongs_to_no_file_is_named(docs: Path) -> None:
+    write(docs / "sub/a.txt")
+    write(docs / "sub/metadata.csv", "file,company\na.txt,A\nA.txt,B\n")
+    write(docs / "b.txt.meta.yaml", "company: B")
+    assert list_source(catalog_of(docs.parent), "docs").notes == (
+        "metadata.csv describes sub/A.txt, which is not there",
+        "b.txt.meta.yaml describes b.txt, which is not there",
+    )

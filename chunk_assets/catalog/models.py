@@ -113,6 +113,7 @@ class Source(Settings):
     owners: tuple[str, ...] = ()
     include: tuple[str, ...] = ("**/*",)
     exclude: tuple[str, ...] = ()
+    follow_links: bool = False
     default_metadata: dict[str, Text] = Field(default_factory=dict)
     default_tags: tuple[str, ...] = ()
     path_patterns: tuple[str, ...] = ()

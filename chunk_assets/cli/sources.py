@@ -11,6 +11,8 @@ from chunk_assets.cli.common import SOME_FAILED, Output, home_options
 if TYPE_CHECKING:
     from chunk_assets.catalog import Catalog
 
+MOST_NOTES = 10
+
 
 @click.command("sources")
 @click.option("--documents", is_flag=True, help="List every document with its id, batch and metadata.")
@@ -22,6 +24,11 @@ def command(out: Output, documents: bool) -> int:
     out.result({"sources": rows})
     columns = ("source", "path", "batches", "documents", "bytes", "policy", "problem")
     out.table("Sources", columns, [tuple(row[column] for column in columns) for row in rows])
+    for row in rows:
+        for note in row["notes"][:MOST_NOTES]:
+            click.echo(f"{row['source']}: {note}", err=True)
+        if more := row["notes"][MOST_NOTES:]:
+            click.echo(f"{row['source']}: {len(more)} more such notes; --json has all", err=True)
     if documents:
         listed = [
             (d["document_id"], d["file"], d["batch"], d["status"]) for row in rows for d in row["listed"]
@@ -42,6 +49,7 @@ def _row(catalog: Catalog, name: str, *, documents: bool) -> dict[str, Any]:
         "documents": 0,
         "bytes": 0,
         "problem": "",
+        "notes": [],
     }
     try:
         listing = list_source(catalog, name)
@@ -52,6 +60,7 @@ def _row(catalog: Catalog, name: str, *, documents: bool) -> dict[str, Any]:
         "documents": len(listing.documents),
         "bytes": sum(document.size_bytes for document in listing.documents),
         "problem": "; ".join(listing.problems),
+        "notes": list(listing.notes),
     }
     if documents:
         row["listed"] = [

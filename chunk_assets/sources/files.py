@@ -24,27 +24,34 @@ class Entry:
     """One file. ``version`` changes whenever the content may have.
 
     It is the ETag, or size, time of modification and time of the last change: the latter is the system's
-    own, so that a file whose time was set back after an edit is read again.
+    own, so that a file whose time was set back after an edit is read again. ``outside`` marks a symbolic
+    link that leads out of the source's folder: whoever may write there could show any file of the machine.
     """
 
     relative_path: str
     location: str
     size_bytes: int
     version: str
+    outside: bool = False
 
 
-def walk(root: str, storage_options: Mapping[str, Any]) -> tuple[list[Entry], list[str]]:
+def walk(
+    root: str, storage_options: Mapping[str, Any], *, follow_links: bool = False
+) -> tuple[list[Entry], list[str]]:
     """All files below ``root`` sorted by relative path, and what could not be listed.
+
+    With ``follow_links`` no link counts as leading outside.
 
     Raises:
         SourceUnavailable: the root itself can't be listed.
     """
     problems: list[str] = []
-    found = _remote(root, storage_options) if URL.match(root) else _local(root, problems)
+    fence = None if follow_links else Path(root).resolve()
+    found = _remote(root, storage_options) if URL.match(root) else _local(root, fence, problems)
     return sorted(found, key=lambda entry: entry.relative_path), problems
 
 
-def _local(root: str, problems: list[str]) -> Iterator[Entry]:
+def _local(root: str, fence: Path | None, problems: list[str]) -> Iterator[Entry]:
     if not Path(root).is_dir():
         msg = f"folder {root} is not there or not readable; is it mounted?"
         raise SourceUnavailable(msg)
@@ -57,7 +64,7 @@ def _local(root: str, problems: list[str]) -> Iterator[Entry]:
                     if item.is_dir(follow_symlinks=False):
                         folders.append(item.path)
                     else:
-                        yield from _local_file(item, root)
+                        yield from _local_file(item, root, fence)
         except OSError as error:
             if folder == root:
                 msg = f"folder {root} can't be listed: {error.strerror}"
@@ -65,7 +72,7 @@ def _local(root: str, problems: list[str]) -> Iterator[Entry]:
             problems.append(f"folder {folder} can't be listed: {error.strerror}")
 
 
-def _local_file(item: os.DirEntry[str], root: str) -> Iterator[Entry]:
+def _local_file(item: os.DirEntry[str], root: str, fence: Path | None) -> Iterator[Entry]:
     """A regular file, also behind a symbolic link; links to folders, sockets and pipes are none."""
     try:
         facts = item.stat()
@@ -79,6 +86,9 @@ def _local_file(item: os.DirEntry[str], root: str) -> Iterator[Entry]:
             item.path,
             facts.st_size,
             f"{facts.st_size}-{facts.st_mtime_ns}-{facts.st_ctime_ns}",
+            outside=fence is not None
+            and item.is_symlink()
+            and not Path(item.path).resolve().is_relative_to(fence),
         )
 
 

@@ -42,7 +42,7 @@ OF_HOME = (
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A document that is there. ``status`` is ``ok``, ``invalid_metadata`` or ``duplicate_id``.
+    """A document that is there. ``status`` is ``ok``, ``invalid_metadata``, ``duplicate_id`` or ``unsafe``.
 
     ``uri`` is relative to the home for files below it, so that a copied home gives the same tables;
     ``location`` is what ``read_bytes`` opens.
@@ -63,12 +63,16 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """All documents of a source. When ``complete`` is false nothing may be concluded from what is missing."""
+    """All documents of a source. When ``complete`` is false nothing may be concluded from what is missing.
+
+    ``notes`` name metadata that belongs to no file: a misspelt name loses it without any other sign.
+    """
 
     source: str
     documents: tuple[Listed, ...]
     complete: bool
     problems: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def of_slice(self, key: str) -> tuple[Listed, ...]:
         """The documents of one batch, in order of their ids."""
@@ -90,7 +94,7 @@ def list_source(catalog: Catalog, name: str) -> Listing:
     """
     source = catalog.source(name)
     root = resolve_path(catalog.home, source.path)
-    entries, problems = walk(root, source.storage_options)
+    entries, problems = walk(root, source.storage_options, follow_links=source.follow_links)
     describer = Describer.of(source, entries, _reader(source, root, entries))
     wanted, own = Wanted.of(source), _places_of_home(catalog.home, root)
     documents = [
@@ -99,7 +103,13 @@ def list_source(catalog: Catalog, name: str) -> Listing:
         if wanted.takes(entry.relative_path) and not entry.relative_path.startswith(own)
     ]
     documents = sorted(_mark_duplicates(documents, name), key=lambda document: document.document_id)
-    return Listing(name, tuple(documents), complete=not problems, problems=tuple(problems))
+    return Listing(
+        name,
+        tuple(documents),
+        complete=not problems,
+        problems=tuple(problems),
+        notes=tuple(describer.unclaimed(entry.relative_path for entry in entries)),
+    )
 
 
 def _places_of_home(home: str, root: str) -> tuple[str, ...]:
@@ -114,10 +124,25 @@ def _places_of_home(home: str, root: str) -> tuple[str, ...]:
 def _reader(source: Source, root: str, entries: Iterable[Entry]) -> ReadText:
     """Reads what describes documents; from a store all of it at once, since each request takes its time."""
     if not URL.match(root):
-        return lambda entry: read_bytes(entry, source).decode("utf-8")
+        return lambda entry: read_bytes(_inside(entry), source).decode("utf-8")
     describing = [entry for entry in entries if describes(entry.relative_path)]
     texts = read_many(root, describing, source.storage_options)
     return lambda entry: texts[entry.location].decode("utf-8")
+
+
+def _inside(entry: Entry) -> Entry:
+    """The entry, when it may be read.
+
+    Raises:
+        DocumentFailure: ``unsafe``, it is a link that leads out of the source's folder.
+    """
+    if entry.outside:
+        raise DocumentFailure(
+            "unsafe",
+            f"{entry.relative_path} is a link that leads out of the source's folder; "
+            "'follow_links: true' in sources.yaml lets such files in",
+        )
+    return entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +182,7 @@ def _listed(name: str, entry: Entry, describer: Describer) -> Listed:
     metadata, document_date = DocumentMetadata(tags=described.tags), None
     document_id, status, reason = path_id(name, entry.relative_path), OK, ""
     try:
+        _inside(entry)
         metadata, document_date = to_metadata(described, source.date)
         if source.id_template:
             document_id = template_id(source.id_template, described.fields)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import PurePosixPath
@@ -76,6 +76,18 @@ class Describer:
         except (ValueError, DocumentFailure, yaml.YAMLError) as error:
             fault = " ".join(str(error).split())
         return Described(fields, tuple(sorted(tags)), fault)
+
+    def unclaimed(self, paths: Iterable[str]) -> Iterator[str]:
+        """Rows and sidecars of files that are not there, one sentence each."""
+        if not self.tables and not self.sidecars:
+            return
+        there = set(paths)
+        for folder, rows in self.tables.items():
+            for file in rows:
+                if (path := f"{folder}/{file}" if folder else file) not in there:
+                    yield f"metadata.csv describes {path}, which is not there"
+        for path in sorted(self.sidecars.keys() - there):
+            yield f"{path}{SIDECAR_SUFFIX} describes {path}, which is not there"
 
     def _from_path(self, entry: Entry) -> dict[str, str]:
         layer: dict[str, str] = {}
