@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -109,6 +109,22 @@ def _on_hub(files: ModelFiles, revision: str) -> dict[str, Path] | None:
         }
     except Exception as error:
         raise ConfigurationError(f"{_advice(files)} (the hub said: {type(error).__name__})") from error
+
+
+def from_hub(repository: str, names: Sequence[str], revision: str) -> dict[str, Path]:
+    """Files of a repository on the hub, or of its copy on this machine; nothing pins their content."""
+    try:
+        from huggingface_hub import hf_hub_download
+    except ImportError as error:
+        raise ConfigurationError(
+            f"{repository!r} is on the hub, which needs: pip install 'chunk-assets[hub]'"
+        ) from error
+    try:
+        return {name: Path(hf_hub_download(repository, name, revision=revision)) for name in names}
+    except Exception as error:
+        raise ConfigurationError(
+            f"{repository!r} at revision {revision!r} can't be had from the hub: {type(error).__name__}"
+        ) from error
 
 
 def _advice(files: ModelFiles) -> str:

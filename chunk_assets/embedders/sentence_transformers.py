@@ -108,7 +108,7 @@ class SentenceTransformers:
             from sentence_transformers import SentenceTransformer
         except ImportError as error:
             raise ConfigurationError(
-                "sentence_transformers needs its library: pip install sentence-transformers"
+                "sentence_transformers needs its library: pip install 'chunk-assets[sentence-transformers]'"
             ) from error
         return SentenceTransformer(str(self._folder), device=self._settings.device)
 

@@ -2,7 +2,7 @@
 
 Formal et al., "SPLADE v2", 2021: the maximum over tokens of log(1 + ReLU(logit)). By default the
 model is SPLADE-tiny (two layers), found in a registry package; any BERT of this kind works from a
-folder.
+folder or the Hugging Face hub.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from chunk_assets.embedders.base import (
     too_long,
 )
 from chunk_assets.embedders.bert import Bert, Shape, read_safetensors
-from chunk_assets.embedders.model_files import ModelFiles, file_sha256, locate
+from chunk_assets.embedders.model_files import ModelFiles, file_sha256, from_hub, locate
 from chunk_assets.embedders.workers import in_threads
 from chunk_assets.errors import ConfigurationError
 
@@ -49,12 +49,15 @@ VOCABULARY, MAX_TOKENS = 30_522, 512
 
 
 class SpladeSettings(Settings):
-    """``model_dir``: a folder with another SPLADE; ``keep``: at most so many weights a text.
+    """Another SPLADE: ``model_dir`` is its folder, or ``hub_model`` its name on the hub (extra ``hub``).
 
-    The folder has ``config.json``, ``model.safetensors`` and ``tokenizer.json`` of a BERT.
+    It has ``config.json``, ``model.safetensors`` and ``tokenizer.json`` of a BERT. ``hub_revision``
+    should be a commit. ``keep``: at most so many weights a text, the largest.
     """
 
     model_dir: str | None = None
+    hub_model: str | None = None
+    hub_revision: str = "main"
     keep: int = Field(default=256, ge=1, le=4096)
 
 
@@ -67,11 +70,11 @@ class Splade:
     @cached_property
     def card(self) -> EmbedderCard:
         """Of the default model without touching a file; of a folder by its configuration."""
-        own = self._settings.model_dir is not None
+        own = self._settings.model_dir is not None or self._settings.hub_model is not None
         shape = Shape.read(self._paths[CONFIG]) if own else None
         return EmbedderCard(
             name="splade",
-            model_id=self._paths[WEIGHTS].parent.name if own else FILES.model_id,
+            model_id=self._settings.hub_model or self._folder_name,
             revision=(file_sha256(self._paths[WEIGHTS]) if own else FILES.pins[WEIGHTS])[:16],
             version=1,
             dimension=shape.vocabulary if shape else VOCABULARY,
@@ -83,8 +86,16 @@ class Splade:
             most_weights=self._settings.keep,
         )
 
+    @property
+    def _folder_name(self) -> str:
+        return FILES.model_id if self._settings.model_dir is None else self._paths[WEIGHTS].parent.name
+
     @cached_property
     def _paths(self) -> dict[str, Path]:
+        if self._settings.hub_model is not None:
+            return from_hub(
+                self._settings.hub_model, (CONFIG, WEIGHTS, TOKENIZER), self._settings.hub_revision
+            )
         if self._settings.model_dir is None:
             return locate(FILES)
         folder = Path(self._settings.model_dir).expanduser()

@@ -60,4 +60,6 @@ def test_what_a_provider_was_asked_and_what_it_cost_is_said_at_the_end(provider,
     (home / "docs/b.md").write_text("Rent is due.")
     shown = call("run", "--home", str(home)).out
     again = " ".join(shown.replace("│", " ").split())
-    assert "provider 1 requests, 0 throttled (0.0 s paused), 0 sent again; 3 tokens billed; 0.0030 USD" in again
+    assert (
+        "provider 1 requests, 0 throttled (0.0 s paused), 0 sent again; 3 tokens billed; 0.0030 USD" in again
+    )

@@ -67,7 +67,7 @@ def test_a_folder_that_is_no_model_says_what_is_missing(tmp_path):
 
 def test_without_the_library_the_error_names_it(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    with pytest.raises(ConfigurationError, match="pip install sentence-transformers"):
+    with pytest.raises(ConfigurationError, match=r"pip install 'chunk-assets\[sentence-transformers\]'"):
         list(load_embedder("sentence_transformers", model=str(folder)).embed(["lease"]))
 
 

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 import math
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -132,3 +134,28 @@ def test_its_tokens_are_those_the_card_names(real):
 
     texts = ["Größe, naïveté, 東京 🙂", "words and more words", ""]
     assert real.count_tokens(texts) == count_inputs(real.card.tokenizer, texts)
+
+
+HUB = """
+import os, sys
+from chunk_assets.embedders import load_embedder
+os.environ |= {"HF_HUB_CACHE": sys.argv[1], "HF_HUB_OFFLINE": "1"}
+splade = load_embedder("splade", hub_model="example/splade", hub_revision=sys.argv[2])
+print(splade.card.model_id, splade.card.revision, len(next(splade.embed(["lease rent"])).sparse.indices))
+"""
+
+
+def test_a_model_of_the_hub_is_one_from_its_copy_on_this_machine(tmp_path):
+    pytest.importorskip("huggingface_hub", reason="an extra")
+    commit = "0123456789abcdef0123456789abcdef01234567"
+    save_model(tmp_path / "models--example--splade" / "snapshots" / commit)
+    local = load_embedder("splade", model_dir=str(tmp_path / f"models--example--splade/snapshots/{commit}"))
+    (answer,) = local.embed(["lease rent"])
+
+    def ask(revision: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", HUB, str(tmp_path), revision]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    said = ask(commit).stdout.split()
+    assert said == ["example/splade", local.card.revision, str(len(answer.sparse.indices))]
+    assert "ConfigurationError" in ask("another").stderr
