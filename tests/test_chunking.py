@@ -279,7 +279,7 @@ def test_whatever_a_strategy_returns_is_made_to_keep_the_promises(pieces: list[P
     text = "# Head\n\n" + " ".join(f"Ship {at} left the harbour." for at in range(60))
     counter = tokens.counter("cl100k_base")
     document = TextDocument(text)
-    layout = Layout(document, Sizes(20, 20), [Vocabulary(counter.index(text), counter.count, 20)])
+    layout = Layout(document, Sizes(20, 20), [Vocabulary(counter.index(text), counter, 20)])
     found = complete(layout, [Piece(p.start, min(p.end, len(text)), p.reason) for p in pieces])
     spans = list(zip(found.starts.tolist(), found.ends.tolist(), strict=True))
     assert all(policy_tokens(text[a:b]) <= 20 for a, b in spans)

@@ -91,10 +91,10 @@ class _Engine:
         self, document: TextDocument, embed: Callable[[Sequence[str]], NDArray[np.float32]] | None
     ) -> Layout:
         text, points = document.markdown, document.points
-        vocabularies = [Vocabulary(self.policy.index(text, points), self.policy.count, self.sizes.max_tokens)]
+        vocabularies = [Vocabulary(self.policy.index(text, points), self.policy, self.sizes.max_tokens)]
         if self.model:
             bound = self.max_model_tokens - self.model.special_tokens
-            vocabularies.append(Vocabulary(self.model.index(text, points), self.model.count, bound))
+            vocabularies.append(Vocabulary(self.model.index(text, points), self.model, bound))
         return Layout(document, self.sizes, vocabularies, embed)
 
     def _model(self) -> Model | None:

@@ -117,8 +117,8 @@ def _contexts(layout: Layout, starts: NDArray[np.int64]) -> list[Context]:
     firsts = contexts.runs(starts)
     lengths = np.diff(np.append(firsts, len(starts))).tolist()
     found: list[Context] = []
-    for start, length in zip(starts[firsts].tolist(), lengths, strict=True):
-        found.extend([contexts.at(start)] * length)
+    for context, length in zip(contexts.many(starts[firsts]), lengths, strict=True):
+        found.extend([context] * length)
     return found
 
 

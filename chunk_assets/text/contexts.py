@@ -17,11 +17,12 @@ import numpy as np
 from chunk_assets.text.markdown import kinds, patterns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
     from chunk_assets.text.document import TextDocument
+    from chunk_assets.text.tokens import TokenCounter
 
 BETWEEN_HEADINGS = " > "
 BEFORE_TEXT = "\n\n"
@@ -43,9 +44,9 @@ class Context:
     costs: tuple[int, ...]
 
     @classmethod
-    def of(cls, text: str, counters: Iterable[Callable[[str], int]]) -> Context:
+    def of(cls, text: str, counters: Iterable[TokenCounter]) -> Context:
         """A context with its costs."""
-        return cls(text, tuple(count(text + BEFORE_TEXT) if text else 0 for count in counters))
+        return cls(text, tuple(counter.count(text + BEFORE_TEXT) if text else 0 for counter in counters))
 
 
 # Costs nothing by up to two vocabularies.
@@ -56,7 +57,7 @@ class Contexts:
     """The contexts of one document. ``counters`` count text, ``budgets`` are the bounds they keep."""
 
     def __init__(
-        self, document: TextDocument, counters: Sequence[Callable[[str], int]], bounds: Sequence[int]
+        self, document: TextDocument, counters: Sequence[TokenCounter], bounds: Sequence[int]
     ) -> None:
         self.document = document
         self.counters = tuple(counters)
@@ -82,8 +83,15 @@ class Contexts:
         )
 
     def keys(self, starts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """For chunks that begin at ``starts``: the heading above each, and its table (-1 for none)."""
-        heading = np.searchsorted(self.document.heading_starts, starts, side="left") - 1
+        """For chunks that begin at ``starts``: the heading above each, and its table (-1 for none).
+
+        Above a chunk that begins with a heading is the heading above that one.
+        """
+        heads = self.document.heading_starts
+        heading = np.searchsorted(heads, starts, side="right") - 1
+        own = heading >= 0
+        own[own] = heads[heading[own]] == starts[own]
+        heading[own] = self.document.parents[heading[own]]
         ends, stops, order = (np.array(part, dtype=np.int64) for part in self._tables)
         if not len(ends):
             return heading, np.full(len(starts), -1, dtype=np.int64)
@@ -94,10 +102,29 @@ class Contexts:
     def runs(self, starts: NDArray[np.int64]) -> NDArray[np.int64]:
         """The numbers of those of ``starts``, ascending, whose context may differ from the one before."""
         headings, tables = self.keys(starts)
-        own = np.isin(starts, self.document.heading_starts)
         change = np.ones(len(starts), dtype=bool)
-        change[1:] = (headings[1:] != headings[:-1]) | (tables[1:] != tables[:-1]) | own[1:] | own[:-1]
+        change[1:] = (headings[1:] != headings[:-1]) | (tables[1:] != tables[:-1])
         return np.flatnonzero(change)
+
+    def many(self, starts: NDArray[np.int64]) -> list[Context]:
+        """``at`` of each of ``starts``; contexts that are met for the first time are counted together."""
+        keys = list(zip(*(part.tolist() for part in self.keys(starts)), strict=True))
+        self._count_plain([key for key in dict.fromkeys(keys) if (*key, None) not in self._known])
+        return [self.of(*key) for key in keys]
+
+    def _count_plain(self, keys: list[tuple[int, int]]) -> None:
+        """Remembers those that are a heading path which is short enough; the others are made one by one."""
+        plain = [key for key in keys if key[1] < 0]
+        paths = [BETWEEN_HEADINGS.join(self._titles(heading)) for heading, _ in plain]
+        costs = [counter.count_many([path + BEFORE_TEXT for path in paths]) for counter in self.counters]
+        for key, path, *cost in zip(plain, paths, *costs, strict=True):
+            if path and all(tokens <= budget for tokens, budget in zip(cost, self.budgets, strict=True)):
+                self._known[*key, None] = Context(path, tuple(cost))
+
+    def _titles(self, heading: int) -> list[str]:
+        """The titles of the path down to ``heading`` (-1: none)."""
+        titles = self.document.heading_path(heading)
+        return [" ".join(title.split()) for title in titles if title.strip()]
 
     def at(self, start: int, columns: tuple[int, int] | None = None) -> Context:
         """The context of a chunk that begins at ``start``; ``columns`` narrows a table's header."""
@@ -105,21 +132,19 @@ class Contexts:
         ends, stops, order = self._tables
         table = bisect_right(ends, start) - 1
         inside = table >= 0 and start < stops[table]
-        at_heading = heading + 1 < len(self._headings) and self._headings[heading + 1] == start
-        return self.of(
-            heading, order[table] if inside else -1, columns, own=heading + 1 if at_heading else -1
-        )
+        if heading + 1 < len(self._headings) and self._headings[heading + 1] == start:
+            heading = self.document.parents.item(heading + 1)
+        return self.of(heading, order[table] if inside else -1, columns)
 
-    def of(self, heading: int, table: int, columns: tuple[int, int] | None = None, own: int = -1) -> Context:
-        """The context under heading ``heading`` in table ``table``; ``own`` is the chunk's heading."""
-        key = (heading if own < 0 else -2 - own, table, columns)
+    def of(self, heading: int, table: int, columns: tuple[int, int] | None = None) -> Context:
+        """The context under heading ``heading`` in table ``table`` (-1: none)."""
+        key = (heading, table, columns)
         if key not in self._known:
-            above = self.document.ancestors(heading) if own < 0 else self.document.ancestors(own)[:-1]
-            self._known[key] = self._made([self.document.headings[at].title for at in above], table, columns)
+            self._known[key] = self._made(self._titles(heading), table, columns)
         return self._known[key]
 
     def _made(self, titles: list[str], table: int, columns: tuple[int, int] | None) -> Context:
-        path = self.shortened([" ".join(title.split()) for title in titles if title.strip()])
+        path = self.shortened(titles)
         header = self.fitted(self.header(table, columns), " | ") if table >= 0 else ""
         both = Context.of("\n".join(part for part in (path, header) if part), self.counters)
         most = (2 * budget for budget in self.budgets)
@@ -130,7 +155,8 @@ class Contexts:
     def fits(self, text: str) -> bool:
         """Whether ``text`` is within the budget of every counter."""
         return all(
-            count(text + BEFORE_TEXT) <= most for count, most in zip(self.counters, self.budgets, strict=True)
+            counter.count(text + BEFORE_TEXT) <= most
+            for counter, most in zip(self.counters, self.budgets, strict=True)
         )
 
     def shortened(self, titles: list[str]) -> str:

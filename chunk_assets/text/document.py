@@ -72,7 +72,7 @@ class TextDocument:
         """Where a block, list item, table row or code fence begins, or a nested fence ends."""
         blocks = self.blocks
         parts = (blocks.starts, blocks.items, blocks.rows, blocks.nested_fences.ravel())
-        breaks = np.unique(np.concatenate(parts))
+        breaks = spans.merged(*parts)
         return breaks[breaks < len(self.markdown)]
 
     @cached_property
@@ -100,15 +100,16 @@ class TextDocument:
         split = sentences.splitter(self.splitter)
         starts, breaks = split(self.markdown, self.hard_breaks, self.atomic, self.points), self.hard_breaks
         at = np.minimum(np.searchsorted(starts, breaks), len(starts) - 1)
-        return starts if bool((starts[at] == breaks).all()) else np.union1d(starts, breaks)
+        return starts if bool((starts[at] == breaks).all()) else spans.merged(starts, breaks)
 
     def heading_path(self, index: int) -> tuple[str, ...]:
         """Titles from the outermost heading down to heading ``index`` (none for -1)."""
         return tuple(self.headings[at].title for at in self._ancestors[index]) if index >= 0 else ()
 
-    def ancestors(self, index: int) -> tuple[int, ...]:
-        """Indexes of the headings above heading ``index``, itself last."""
-        return self._ancestors[index] if index >= 0 else ()
+    @cached_property
+    def parents(self) -> NDArray[np.int64]:
+        """The index of the heading above each heading, -1 where there is none."""
+        return np.array([path[-2] if len(path) > 1 else -1 for path in self._ancestors], dtype=np.int64)
 
     @cached_property
     def _ancestors(self) -> list[tuple[int, ...]]:

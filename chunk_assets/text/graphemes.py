@@ -52,7 +52,10 @@ def safe_cut(text: str, offset: int) -> int:
     if _PLAIN.match(text, offset - 1):
         return offset
     if _FLAGS.match(text, offset - 1):
-        return _before_flags(text, offset)
+        border = _before_flags(text, offset)
+        # What stands before the first flag of a run may belong to it.
+        if border == offset or _FLAG.match(text, border - 1):
+            return border
     first = _known_border(text, offset)
     border = 0
     # A slice, since the engine looks back over all flag letters that it can see.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from chunk_assets.text.document import TextDocument
-    from chunk_assets.text.tokens import TokenIndex
+    from chunk_assets.text.tokens import TokenCounter, TokenIndex
 
 # A bound that nothing reaches.
 UNBOUNDED = 1 << 40
@@ -50,10 +50,10 @@ class Sizes:
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """A text's token index with a bound for a whole chunk, and how single contexts are counted."""
+    """A text's token index with a bound for a whole chunk, and what counts contexts."""
 
     index: TokenIndex
-    count: Callable[[str], int]
+    counter: TokenCounter
     bound: int
 
 
@@ -73,7 +73,7 @@ class Layout:
     ) -> None:
         self.embed = embed
         self.document, self.sizes, self.vocabularies = document, sizes, tuple(vocabularies)
-        self.contexts = Contexts(document, [v.count for v in vocabularies], [v.bound for v in vocabularies])
+        self.contexts = Contexts(document, [v.counter for v in vocabularies], [v.bound for v in vocabularies])
         self.columns: dict[int, tuple[int, int]] = {}
         starts, ends, ranks = _sentences(document)
         self._set(starts, ends, ranks)
@@ -98,12 +98,13 @@ class Layout:
     def _rooms(self) -> None:
         """Tokens left for the text, by unit at which a chunk begins, for each vocabulary."""
         rooms = [np.full(len(self.starts), v.bound, dtype=np.int64) for v in self.vocabularies]
-        firsts = self.contexts.runs(self.starts).tolist()
-        for first, last in zip(firsts, [*firsts[1:], len(self.starts)], strict=True):
-            context = self.context(first)
-            for room, cost in zip(rooms, context.costs, strict=True):
-                room[first:last] -= cost
-        for unit in np.flatnonzero(np.isin(self.starts, list(self.columns))).tolist():
+        firsts = self.contexts.runs(self.starts)
+        costs = [context.costs for context in self.contexts.many(self.starts[firsts])]
+        lengths = np.diff(np.append(firsts, len(self.starts)))
+        for which, room in enumerate(rooms):
+            room -= np.repeat(np.array([cost[which] for cost in costs], dtype=np.int64), lengths)  # noqa: PLW2901 - in place
+        cut = np.flatnonzero(np.isin(self.starts, list(self.columns))) if self.columns else self.starts[:0]
+        for unit in cut.tolist():
             for room, vocabulary, cost in zip(
                 rooms, self.vocabularies, self.context(unit).costs, strict=True
             ):

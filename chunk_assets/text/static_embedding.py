@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import itertools
 import json
 import struct
 from pathlib import Path
@@ -92,12 +93,22 @@ class _Words:
     def _learn(self, words: list[str]) -> None:
         first = len(self._known)
         vectors = np.zeros((len(words), DIMENSION), dtype=np.int32)
-        for at, word in enumerate(words):
-            clean = word.encode(errors="replace").decode()  # a lone surrogate is no text for the tokenizer
-            ids = self._tokenizer.encode(clean, add_special_tokens=False).ids
-            vectors[at] = self._weights[ids].sum(axis=0)
+        for at in range(0, len(words), _BLOCK):
+            self._sum_up(words[at : at + _BLOCK], vectors[at : at + _BLOCK])
         self._vectors = np.concatenate((self._vectors[:first], vectors))
         self._known.update({word: first + at for at, word in enumerate(words)})
+
+    def _sum_up(self, words: list[str], vectors: NDArray[np.int32]) -> None:
+        """Adds the vectors of each word's tokens to its row."""
+        encode = self._tokenizer.encode
+        # A lone surrogate is no text for the tokenizer.
+        clean = [word.encode(errors="replace").decode() for word in words]
+        ids = [encode(word, add_special_tokens=False).ids for word in clean]
+        filled = [at for at, found in enumerate(ids) if found]
+        if filled:
+            lengths = [len(ids[at]) for at in filled]
+            begins = np.cumsum([0, *lengths[:-1]])
+            vectors[filled] = np.add.reduceat(self._weights[list(itertools.chain.from_iterable(ids))], begins)
 
 
 @functools.cache

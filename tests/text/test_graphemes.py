@@ -7,7 +7,7 @@ import time
 
 import pytest
 import regex
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from chunk_assets.text import graphemes
@@ -42,6 +42,7 @@ def borders(text: str) -> list[int]:
 
 
 @given(TEXTS)
+@example("\u0600🇳🇴")  # a sign that joins the first flag
 @settings(max_examples=150, deadline=None)
 def test_a_cut_is_the_last_border_of_uax_29_at_or_before_the_offset(text: str) -> None:
     known = borders(text)

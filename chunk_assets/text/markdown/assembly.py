@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chunk_assets.text.markdown import kinds
+from chunk_assets.text.spans import merged
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,7 +44,7 @@ def assembled(of_line: NDArray[np.int64], scanner: BlockScanner | None) -> kinds
 
 
 def _sorted(offsets: list[int]) -> NDArray[np.int64]:
-    return np.unique(np.array(offsets, dtype=np.int64))
+    return merged(np.array(offsets, dtype=np.int64))
 
 
 def _pairs(found: list[tuple[int, int]]) -> NDArray[np.int64]:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chunk_assets import errors
-from chunk_assets.text.sentences.rules import BLANK_LINE, combined, merged
+from chunk_assets.text.sentences.rules import BLANK_LINE, combined
+from chunk_assets.text.spans import merged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -13,7 +13,7 @@ from chunk_assets.text.spans import codes, without_surrogates
 from chunk_assets.text.tokens import engines
 from chunk_assets.text.tokens.borders import blocks, byte_pair
 from chunk_assets.text.tokens.index import BorderIndex, Rules
-from chunk_assets.text.tokens.memory import Memory
+from chunk_assets.text.tokens.memory import Memory, grouped
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,6 +24,8 @@ _VERSION = 2
 # Characters per engine call: token ids, lengths and sums of a block stay in the processor's cache.
 _BLOCK = 131_072
 _HALF = LIMIT // 2
+# So few texts are counted one by one.
+_FEW_TEXTS = 8
 # Up to one in so many bytes within characters is looked up; of more, all are counted.
 _FEW = 16
 
@@ -58,7 +60,16 @@ class BytePairCounter:
 
     def count_many(self, texts: Sequence[str]) -> list[int]:
         """``count`` of each text."""
-        return [self.count(text) for text in texts]
+        if len(texts) <= _FEW_TEXTS:
+            return [self.count(text) for text in texts]
+        return [count for group in grouped(texts, _BLOCK) for count in self._together(group)]
+
+    def _together(self, texts: Sequence[str]) -> list[int]:
+        """Many texts in one pass; each part of the joined text has the count that it has alone."""
+        lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+        ends = np.cumsum(lengths + 1) - 1
+        counts: list[int] = self.index("\n".join(texts)).counts(ends - lengths, ends).tolist()
+        return counts
 
     def index(self, text: str, points: NDArray[Any] | None = None) -> BorderIndex:
         """Tokenises ``text`` once."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
 # Words repeat; longer texts hardly do.
 _LONGEST = 40
@@ -37,3 +37,17 @@ class Memory:
                 self._known = {}
             self._known[text] = found
         return found
+
+
+def grouped(texts: Sequence[str], size: int) -> Iterator[list[str]]:
+    """The texts in order, as many at a time as have about ``size`` characters."""
+    group: list[str] = []
+    length = 0
+    for text in texts:
+        group.append(text)
+        length += len(text)
+        if length >= size:
+            yield group
+            group, length = [], 0
+    if group:
+        yield group

@@ -8,7 +8,7 @@ Words are found, and the short ones looked up, by whole-array operations.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from chunk_assets import hashing
 from chunk_assets.text.spans import codes, without_surrogates
 from chunk_assets.text.tokens.borders import blocks, isolated, word_piece
 from chunk_assets.text.tokens.index import UNLIMITED, BorderIndex, Rules
-from chunk_assets.text.tokens.memory import Memory
+from chunk_assets.text.tokens.memory import Memory, grouped
 from chunk_assets.text.tokens.table import LONGEST, keys_in
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class WordPieceCounter:
 
     def count_many(self, texts: Sequence[str]) -> list[int]:
         """``count`` of each text."""
-        return [count for group in _grouped(texts) for count in self._together(group)]
+        return [count for group in grouped(texts, _BLOCK) for count in self._together(group)]
 
     def _together(self, texts: Sequence[str]) -> list[int]:
         """Many texts in one pass: no piece crosses the line end that is put between two of them."""
@@ -141,20 +141,6 @@ def plain_engine(data: bytes) -> Any:
     engine.no_padding()
     engine.encode_special_tokens = True
     return engine
-
-
-def _grouped(texts: Sequence[str]) -> Iterator[list[str]]:
-    """The texts in order, as many at a time as make about a block."""
-    group: list[str] = []
-    size = 0
-    for text in texts:
-        group.append(text)
-        size += len(text)
-        if size >= _BLOCK:
-            yield group
-            group, size = [], 0
-    if group:
-        yield group
 
 
 def _units(block: str, points: NDArray[Any], rules: Rules) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
