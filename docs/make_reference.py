@@ -5,18 +5,24 @@ Run it after a change: ``python docs/make_reference.py``. A test fails when the 
 
 from __future__ import annotations
 
+import ast
+import collections.abc
 import dataclasses
 import importlib
 import inspect
+import itertools
+import json
+import textwrap
+import types
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, get_args
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import click
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
-from chunk_assets.catalog import models
+from chunk_assets import catalog
 from chunk_assets.checks import CHECKS
 from chunk_assets.cli import COMMANDS
 from chunk_assets.converters.base import Limits
@@ -28,19 +34,19 @@ from chunk_assets.strategies import STRATEGIES
 
 PAGE = Path(__file__).with_name("reference.md")
 GROUPS = (
-    ("The catalog", models.Catalog),
-    ("A source", models.Source),
-    ("slice", models.Slices),
+    ("The catalog", catalog.Catalog),
+    ("A source", catalog.Source),
+    ("slice", catalog.Slices),
     ("limits", Limits),
-    ("deletion_guard", models.DeletionGuard),
-    ("retries", models.Retries),
-    ("schedule", models.Schedule),
-    ("freshness", models.Freshness),
-    ("alerts", models.Alerts),
-    ("compute", models.Compute),
-    ("object_store", models.ObjectStoreRules),
-    ("operation", models.Operation),
-    ("vector_indexes", models.VectorIndex),
+    ("deletion_guard", catalog.DeletionGuard),
+    ("retries", catalog.Retries),
+    ("schedule", catalog.Schedule),
+    ("freshness", catalog.Freshness),
+    ("alerts", catalog.Alerts),
+    ("compute", catalog.Compute),
+    ("object_store", catalog.ObjectStoreRules),
+    ("operation", catalog.Operation),
+    ("vector_indexes", catalog.VectorIndex),
 )
 
 
@@ -91,28 +97,52 @@ def _settings() -> Iterator[str]:
     for title, group in GROUPS:
         yield f"### {title}"
         yield inspect.cleandoc(group.__doc__ or "").split("\n\n")[0].replace("``", "`")
-        yield _table(("key", "type", "default"), list(_fields(group)))
+        yield _table(("key", "what", "type", "default"), _fields(group))
 
 
-def _fields(group: Any) -> Iterator[tuple[str, str, str]]:
+def _fields(group: Any) -> list[tuple[str, str, str, str]]:
+    said = meanings(group)
     if dataclasses.is_dataclass(group):
-        for item in dataclasses.fields(group):
-            yield f"`{item.name}`", f"`{item.type}`", f"`{item.default!r}`"
-        return
-    for name, field in group.model_fields.items():
-        if name != "home":
-            yield f"`{name}`", f"`{_type(field.annotation)}`", _default(field)
+        kinds = get_type_hints(group)
+        plain = [(i.name, _type(kinds[i.name]), _yaml(i.default)) for i in dataclasses.fields(group)]
+    else:
+        plain = [(name, _type(f.annotation), _default(f)) for name, f in group.model_fields.items()]
+    return [(f"`{key}`", said[key], kind, value) for key, kind, value in plain if key != "home"]
+
+
+def meanings(group: type) -> dict[str, str]:
+    """What stands under each field of a class or of the classes it comes from, as its meaning."""
+    found: dict[str, str] = {}
+    for owner in reversed(group.__mro__):
+        if not owner.__module__.startswith("chunk_assets"):
+            continue
+        (tree,) = ast.parse(textwrap.dedent(inspect.getsource(owner))).body
+        for field, below in itertools.pairwise(getattr(tree, "body", [])):
+            if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
+                match below:
+                    case ast.Expr(value=ast.Constant(value=str(text))):
+                        found[field.target.id] = text
+    return found
+
+
+KINDS = {"str": "text", "int": "whole number", "float": "number", "bool": "true or false"}
 
 
 def _type(annotation: Any) -> str:
-    arguments = get_args(annotation)
-    if arguments and type(None) in arguments:
+    """In words: what a person would write there."""
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _type(arguments[0])
+    if origin is Literal:
+        return " or ".join(f"`{value}`" for value in arguments)
+    if origin in (Union, types.UnionType):
         return " or ".join(_type(a) for a in arguments if a is not type(None))
-    if getattr(annotation, "__name__", "") == "Annotated" or "Annotated" in str(annotation):
-        return _type(arguments[0]) if arguments else "text"
-    if isinstance(annotation, type) and not arguments:
-        return {"str": "text"}.get(annotation.__name__, annotation.__name__)
-    return str(annotation).replace("typing.", "").replace("chunk_assets.catalog.models.", "")
+    if origin is tuple:
+        return f"list of {_type(arguments[0])}"
+    if origin in (dict, collections.abc.Mapping):
+        return f"names, each with {_type(arguments[1])}"
+    name = getattr(annotation, "__name__", str(annotation))
+    return KINDS.get(name, "any value" if annotation is Any else "settings")
 
 
 def _default(field: Any) -> str:
@@ -121,7 +151,12 @@ def _default(field: Any) -> str:
         return "required"
     if isinstance(value, BaseModel) or dataclasses.is_dataclass(value):
         return "see below"
-    return "none" if value is None else f"`{value!r}`"
+    return "none" if value is None else _yaml(value)
+
+
+def _yaml(value: Any) -> str:
+    """As it would stand in the catalog."""
+    return f"`{json.dumps(value, ensure_ascii=False)}`"
 
 
 def _strategies() -> Iterator[str]:
@@ -129,8 +164,7 @@ def _strategies() -> Iterator[str]:
     yield "Tokens are those of the catalog's `tokenizer`; the embedder's own limit holds as well."
     for name, strategy in STRATEGIES.items():
         yield f"### `{name}`, version {strategy.version}\n\n{strategy.promise}"
-        rows = [(key, kind, default) for key, kind, default in _fields(strategy.parameters)]
-        yield _table(("parameter", "type", "default"), rows)
+        yield _table(("parameter", "what", "type", "default"), _fields(strategy.parameters))
 
 
 def _policies() -> Iterator[str]:
@@ -161,7 +195,7 @@ def _embedders() -> Iterator[str]:
     for name in EMBEDDERS:
         found = plugin(name)
         yield f"### `{name}`\n\n{_module_doc(name)}"
-        yield _table(("setting", "type", "default"), list(_fields(found.settings)))
+        yield _table(("setting", "what", "type", "default"), _fields(found.settings))
 
 
 def _module_doc(name: str) -> str:

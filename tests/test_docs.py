@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 import pytest
 
-from chunk_assets.catalog import models
+from chunk_assets.catalog import Catalog, Source
 from chunk_assets.checks import CHECKS
 from chunk_assets.cli import COMMANDS
 from chunk_assets.strategies import STRATEGIES
@@ -40,7 +40,7 @@ def test_the_reference_page_is_what_the_code_writes(root: Path, reference: str) 
 
 
 def test_every_command_strategy_check_and_setting_is_named(reference: str) -> None:
-    names = [*COMMANDS, *STRATEGIES, *CHECKS, *models.Source.model_fields, *models.Catalog.model_fields]
+    names = [*COMMANDS, *STRATEGIES, *CHECKS, *Source.model_fields, *Catalog.model_fields]
     assert [
         name
         for name in names

@@ -42,17 +42,19 @@ MAX_TOKENS = 512
 
 
 class BgeSmallSettings(Settings):
-    """``model_dir``: a folder with the two files; ``hub_revision``: which commit of the hub.
+    """Where the model is looked for, and how exactly it is computed.
 
-    ``precision``: ``int8`` is more than twice as fast; with ``fp32`` activations are not rounded to
-    8 bits, so that vectors agree between kinds of CPU and library versions to about seven digits.
-    Its graph is made from the int8 one, once, and kept in ``cache_dir``.
+    The graph of ``fp32`` is made from the int8 one; its activations are not rounded to 8 bits.
     """
 
     model_dir: str | None = None
+    """A folder with `model.onnx` and `tokenizer.json`, looked at first."""
     hub_revision: str = "main"
+    """The commit to take from the hub, with the extra `hub`, when no package carries the model."""
     precision: Literal["int8", "fp32"] = "int8"
+    """`int8` is more than twice as fast; `fp32` agrees between kinds of CPU to about seven digits."""
     cache_dir: str = "~/.cache/chunk-assets"
+    """Where the `fp32` graph is kept, which is made once."""
 
 
 class BgeSmall:

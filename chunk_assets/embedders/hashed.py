@@ -26,8 +26,11 @@ class HashSettings(Settings):
     """The shape of the vectors, and the limits to pretend to have (bge-small's by default)."""
 
     dimension: int = Field(default=384, ge=1, le=65_536)
+    """Length of a vector."""
     max_tokens: int = Field(default=512, ge=1)
+    """Tokens of a text at most."""
     tokenizer: str = "bge-small-en-v1.5"
+    """Whose tokens these are."""
 
 
 class HashEmbedder:

@@ -36,37 +36,56 @@ KNOWN_MODELS: Mapping[str, Known] = MappingProxyType(
 
 
 class OpenAICompatibleSettings(Settings):
-    """One endpoint and model. The key is named here (``api_key_env``), never given.
-
-    ``dimension``, ``max_tokens`` and the price are known for OpenAI's own models. ``attempts``
-    bounds faults of one batch, ``patience_seconds`` the whole time one batch may take, pauses asked
-    for by the provider included.
-    """
+    """One endpoint and model. The key is named here (``api_key_env``), never given."""
 
     model: str = Field(min_length=1)
+    """As the provider calls it."""
     base_url: str = "https://api.openai.com/v1"
+    """Up to and without `/embeddings`."""
     query: dict[str, str] = Field(default_factory=dict)
+    """Parameters of the URL, as Azure's `api-version`."""
     api_key_env: str | None = "OPENAI_API_KEY"
+    """The environment variable that holds the key; none for servers without."""
     api_key_header: str = "Authorization"
+    """The header that carries it; Azure's is `api-key`."""
     dimension: int | None = Field(default=None, ge=1)
+    """Length of a vector; known for OpenAI's models."""
     send_dimension: bool = False
+    """Whether the length is asked for in the request."""
     revision: str = ""
+    """Change it when the server's model changes behind the same name."""
     max_tokens: int | None = Field(default=None, ge=1)
+    """Tokens of a text at most; known for OpenAI's models."""
     tokenizer: str = "cl100k_base"
+    """Whose tokens these are."""
     query_prefix: str = ""
+    """Before a question."""
     passage_prefix: str = ""
+    """Before a chunk."""
     price_per_million_tokens: float | None = Field(default=None, ge=0)
+    """Known for OpenAI's models."""
     currency: str = "USD"
+    """Of the price."""
     encoding_format: Literal["float", "base64"] = "float"
+    """How vectors travel; `base64` is a third of the bytes, where the server knows it."""
     batch_items: int = Field(default=128, ge=1, le=2048)
+    """Texts a request at most."""
     batch_tokens: int = Field(default=100_000, ge=1)
+    """Tokens a request at most."""
     concurrency: int = Field(default=4, ge=1, le=256)
+    """Requests at a time at most."""
     requests_per_minute: float | None = Field(default=None, gt=0)
+    """The provider's limit; none is no limit."""
     tokens_per_minute: float | None = Field(default=None, gt=0)
+    """The provider's limit; none is no limit."""
     timeout_seconds: float = Field(default=60.0, gt=0)
+    """Until an answer must have come."""
     attempts: int = Field(default=8, ge=1)
+    """Faults of one batch until its texts count as failed."""
     patience_seconds: float = Field(default=900.0, gt=0)
+    """All that one batch may take, with the pauses that the provider asks for."""
     backoff_seconds: float = Field(default=0.1, ge=0)
+    """The first pause after a fault, doubled after each, with jitter."""
 
     @field_validator("base_url")
     @classmethod

@@ -28,18 +28,20 @@ WEIGHTS = ("*.safetensors", "pytorch_model*.bin")
 
 
 class SentenceTransformersSettings(Settings):
-    """``model``: a folder, or a name on the hub (then ``revision`` should be a commit).
-
-    ``batch_size`` over 1 pads texts together, which is faster on a GPU and changes the last digits
-    of a vector with its neighbours.
-    """
+    """One model of the library, and how it is asked. Padding texts together is faster on a GPU."""
 
     model: str = Field(min_length=1)
+    """A folder, or a name on the hub."""
     revision: str | None = None
+    """For a name on the hub: should be a commit."""
     device: str | None = None
+    """`cpu`, `cuda`, …; none is the library's choice."""
     batch_size: int = Field(default=1, ge=1)
+    """Texts at a time; over 1, a vector's last digits change with its neighbours."""
     query_prefix: str = ""
+    """Before a question."""
     passage_prefix: str = ""
+    """Before a chunk."""
 
 
 class SentenceTransformers:

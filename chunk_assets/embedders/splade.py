@@ -49,16 +49,16 @@ VOCABULARY, MAX_TOKENS = 30_522, 512
 
 
 class SpladeSettings(Settings):
-    """Another SPLADE: ``model_dir`` is its folder, or ``hub_model`` its name on the hub (extra ``hub``).
-
-    It has ``config.json``, ``model.safetensors`` and ``tokenizer.json`` of a BERT. ``hub_revision``
-    should be a commit. ``keep``: at most so many weights a text, the largest.
-    """
+    """Another SPLADE than the default one, from a folder or from the hub."""
 
     model_dir: str | None = None
+    """A folder with `config.json`, `model.safetensors` and `tokenizer.json` of a BERT."""
     hub_model: str | None = None
+    """A name on the hub, with the extra `hub`."""
     hub_revision: str = "main"
+    """Should be a commit."""
     keep: int = Field(default=256, ge=1, le=4096)
+    """Weights of a text at most, the largest."""
 
 
 class Splade:

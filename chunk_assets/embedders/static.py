@@ -27,7 +27,9 @@ class StaticSettings(Settings):
     """Word sums have no limit of their own; with bge-small's, a draft's chunks fit that model too."""
 
     max_tokens: int = Field(default=512, ge=1)
+    """Tokens of a text at most."""
     tokenizer: str = "bge-small-en-v1.5"
+    """Whose tokens these are."""
 
 
 class Static:

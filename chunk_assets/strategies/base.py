@@ -33,11 +33,17 @@ class Parameters(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     max_tokens: Size = 0
+    """Bound of context and text together; 0 is none but the embedder's."""
     target_tokens: Size = 0
+    """How much text a chunk should hold."""
     overlap_tokens: Size = 0
+    """How much of the chunk before is repeated at most, in whole sentences."""
     min_tokens: Size = 0
+    """A last chunk under this joins the one before it, if it fits."""
     max_chars: Size = 0
+    """As `target_tokens`, in characters."""
     overlap_chars: Size = 0
+    """As `overlap_tokens`, in characters."""
 
     @model_validator(mode="after")
     def _sizes_go_together(self) -> Parameters:

@@ -17,6 +17,7 @@ class Paragraph(Parameters):
 
     max_chars: Size = 2000
     merge_below_tokens: Size = 0
+    """Blocks under this join their neighbour."""
 
 
 def split(layout: Layout, parameters: Paragraph) -> list[Piece]:

@@ -22,6 +22,7 @@ class Row(Parameters):
 
     target_tokens: Size = 500
     merge_below_tokens: Size = 32
+    """Blocks under this join their neighbour."""
 
 
 def split(layout: Layout, parameters: Row) -> list[Piece]:

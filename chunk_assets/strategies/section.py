@@ -18,6 +18,7 @@ class Section(Parameters):
     target_tokens: Size = 256
     max_tokens: Size = 500
     merge_below_tokens: Size = 32
+    """Blocks under this join their neighbour."""
 
 
 def split(layout: Layout, parameters: Section) -> list[Piece]:

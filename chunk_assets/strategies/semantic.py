@@ -35,10 +35,7 @@ _DECIMALS = 4
 class Semantic(Parameters):
     """Sizes as for sentence windows; the threshold on the calibrated scale, or a percentile.
 
-    ``threshold``: a chunk may end where the similarity is under this place between "nothing in
-    common" (0) and "one paragraph" (1). ``percentile``: instead, where it is among so many percent
-    least similar borders of the document. ``embedder``: ``static`` (bundled), or the name of one
-    whose function is given to the engine.
+    Another ``embedder`` than ``static`` is the name of one whose function is given to the engine.
     """
 
     target_tokens: Size = 350
@@ -46,9 +43,13 @@ class Semantic(Parameters):
     min_tokens: Size = 64
     overlap_tokens: Size = 100
     overlap_sentences: int = Field(default=1, ge=0, le=2)
+    """Sentences carried over into the next chunk, 0 to 2."""
     threshold: float = Field(default=0.75, gt=0, lt=1)
+    """Ends where likeness is under this place between nothing in common (0) and one paragraph (1)."""
     percentile: float | None = Field(default=None, gt=0, lt=100)
+    """Instead: ends at so many per cent of the borders, the least alike ones of the document."""
     embedder: str = STATIC
+    """What likeness is measured with: `static` is bundled and exact on every machine."""
 
     @model_validator(mode="after")
     def _one_measure(self) -> Semantic:
