@@ -12,11 +12,11 @@ import importlib.util
 import json
 import os
 import random
-import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -117,7 +117,10 @@ class Contender:
             CATALOG.format(size=chunk_chars, buckets=buckets, embedder=self.embedder)
         )
         command = [self.python, "-m", self.module, self.name, str(home), str(chunk_chars)]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        # As installed: modules are compiled once (by the first, small run), not by every process.
+        environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+        environment["PYTHONPYCACHEPREFIX"] = str(Path(tempfile.gettempdir(), "chunk-assets-bench-compiled"))
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env=environment)
         if done.returncode:
             raise RuntimeError(f"{self.name}: {done.stderr[-2000:]}")
         report: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
@@ -138,17 +141,22 @@ def contenders(result: Result) -> list[Contender]:
     return found
 
 
-def measure(contender: Contender, count: int, buckets: int) -> dict[str, dict[str, Any]]:
-    """All steps of one contender in a fresh folder."""
-    folder = Path(tempfile.mkdtemp(prefix="chunk-assets-bench-"))
-    try:
-        reports = {}
+def measure(found: Sequence[Contender], count: int, buckets: int) -> dict[str, dict[str, dict[str, Any]]]:
+    """All steps of the contenders, each in a fresh folder of its own; in every step all take their turn."""
+    reports: dict[str, dict[str, dict[str, Any]]] = {contender.name: {} for contender in found}
+    with ExitStack() as stack:
+        folders = [
+            Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="chunk-assets-bench-")))
+            for _ in range(2 * len(found))
+        ]
+        for contender, folder in zip(found, folders[len(found) :], strict=True):
+            write_all(folder / "docs", 3)
+            contender.run(folder, STEPS[0].chunk_chars, 1)
         for step in STEPS:
-            step.change(folder / "docs", count)
-            reports[step.name] = contender.run(folder, step.chunk_chars, buckets)
-        return reports
-    finally:
-        shutil.rmtree(folder)
+            for contender, folder in zip(found, folders[: len(found)], strict=True):
+                step.change(folder / "docs", count)
+                reports[contender.name][step.name] = contender.run(folder, step.chunk_chars, buckets)
+    return reports
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -156,17 +164,19 @@ def main(argv: list[str] | None = None) -> None:
     arguments = parser(__doc__ or "")
     arguments.add_argument("--documents", type=int, help="how many documents (default 10,000; quick: 150)")
     arguments.add_argument("--bge", type=int, default=0, help="also with bge-small, over this many documents")
+    arguments.add_argument("--peers", nargs="*", choices=PEERS, help="only beside these (default: all)")
     options = arguments.parse_args(argv)
     count = options.documents or (150 if options.quick else 10_000)
     result = Result("incremental")
     result.table.append(["contender", *(step.name for step in STEPS), "ms a document", "peak MB"])
-    reports = {c.name: measure(c, count, max(1, count // 600)) for c in contenders(result)}
+    wanted = [c for c in contenders(result) if not options.peers or c.name in {OURS, *options.peers}]
+    reports = measure(wanted, count, max(1, count // 600))
     for name, steps in reports.items():
         add_row(result, name, steps, count)
     compare(result, reports)
     if options.bge:
         bge = Contender(OURS, sys.executable, "benchmarks.incremental_run", "bge_small")
-        add_row(result, f"{OURS}, bge-small", measure(bge, options.bge, 1), options.bge)
+        add_row(result, f"{OURS}, bge-small", measure([bge], options.bge, 1)[OURS], options.bge)
     if not options.quick:
         memory(result, count, reports[OURS])
     result.notes.append(f"{count} documents; shares are of the contender's own full run")
@@ -199,7 +209,7 @@ def compare(result: Result, reports: dict[str, dict[str, dict[str, Any]]]) -> No
 def memory(result: Result, count: int, large: dict[str, dict[str, Any]]) -> None:
     """Peak memory of a tenth of the documents, in as many buckets, beside that of all."""
     tenth = Contender(OURS, sys.executable, "benchmarks.incremental_run")
-    small = measure(tenth, count // 10, max(1, count // 600))
+    small = measure([tenth], count // 10, max(1, count // 600))[OURS]
     result.ratios["peak memory, all documents over a tenth"] = ratio(
         large["full"]["peak_mb"], small["full"]["peak_mb"]
     )

@@ -180,6 +180,14 @@ class Summary:
             self.stopped.append(ran.error)
             self.problems.append(f"{ran.batch}: {ran.error}")
 
+    def look_for_the_left_behind(self, session: Session) -> None:
+        """Names, or after confirmation withdraws, batches of sources that left the catalog."""
+        from chunk_assets.pipeline import left_behind
+
+        verdict = left_behind(session)
+        if not verdict.passed:
+            self.problems.append(f"{verdict.name}: {verdict.summary}")
+
 
 def _run_all(session: Session, meter: Meter, chosen: Chosen) -> Summary:
     summary = Summary()
@@ -193,6 +201,11 @@ def _run_all(session: Session, meter: Meter, chosen: Chosen) -> Summary:
             meter.finish_batch()
             summary.add(ran)
             meter.failures = len(summary.problems)
+        from chunk_assets.pipeline import tidy
+
+        tidy(session)
+    if not chosen.names(session.catalog) and not chosen.batches(session.catalog):
+        summary.look_for_the_left_behind(session)
     _count(session, wanted, summary)
     return summary
 

@@ -16,8 +16,8 @@ later: it takes the staged file of the stage before, and refuses with ``StopRun`
 from chunk_assets.pipeline.context import BatchContext
 from chunk_assets.pipeline.core import publish, stage_chunks, stage_embeddings, stage_markdown, stage_raw
 from chunk_assets.pipeline.evidence import batch_tables, published_intact
-from chunk_assets.pipeline.guard import deletions_within_bounds
-from chunk_assets.pipeline.pruning import PruneReport, prune
+from chunk_assets.pipeline.guard import deletions_within_bounds, left_behind
+from chunk_assets.pipeline.pruning import PruneReport, prune, tidy
 from chunk_assets.pipeline.reports import (
     BatchReport,
     FailedDocument,
@@ -57,6 +57,7 @@ __all__ = [
     "create_version",
     "deletions_within_bounds",
     "drop_version",
+    "left_behind",
     "open_batch",
     "promote",
     "prune",
@@ -69,6 +70,7 @@ __all__ = [
     "stage_embeddings",
     "stage_markdown",
     "stage_raw",
+    "tidy",
     "version_catalog",
     "versions",
 ]

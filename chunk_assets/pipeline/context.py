@@ -30,6 +30,8 @@ class BatchContext:
 
     session: Session
     batch: Batch
+    # Whether this opening of the batch has changed what readers see.
+    published: bool = False
 
     @property
     def catalog(self) -> Catalog:

@@ -165,6 +165,7 @@ def publish(context: BatchContext, outcomes: Sequence[Outcome] = ()) -> PublishR
         if context.session.remote is not None:  # the truth first, then the folder that shows it
             context.session.remote.commit(context.batch, {} if empty else own, None if empty else manifest)
         publish_files(context.layout, context.batch, {} if empty else own, None if empty else manifest)
+        context.published = True
     removed = tuple(context.manifest.files) if empty and context.manifest else ()
     _remember(context, manifest)
     names = [context.layout.table_file(table, context.batch) for table in (removed if empty else own)]

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
+from chunk_assets.checks.base import WARN
 from chunk_assets.errors import DocumentFailure, MassDeletion
 from chunk_assets.hashing import sha256_bytes
 from chunk_assets.pipeline.session import Session
 from chunk_assets.records import RAW_DOCUMENTS, Outcome
 from chunk_assets.sources import Listed, Listing, moved_version, read_bytes
 from chunk_assets.storage.commit import published_batches
+from chunk_assets.storage.locks import hold
 from chunk_assets.storage.state import Seen
 from chunk_assets.storage.tables import read_table
 
 CHECK_NAME = "deletions_within_bounds"
+LEFT_BEHIND = "published_sources_in_catalog"
 
 
 def guard_source(session: Session, source: str) -> None:
@@ -56,6 +59,28 @@ def deletions_within_bounds(session: Session, source: str) -> Outcome:
         examples=tuple({"document_id": n, "page": "", "what": "not listed any more"} for n in missing[:10])
         if problem
         else (),
+    )
+
+
+def left_behind(session: Session) -> Outcome:
+    """Whether every published batch is of a source in the catalog; confirmed deletions withdraw others."""
+    of_nobody = [b for b in published_batches(session.layout) if b.source not in session.catalog.sources]
+    confirmed = session.options.allow_deletions and session.options.scratch is None
+    for batch in of_nobody if confirmed else ():
+        with hold(session.layout.batch_lock(batch), f"batch {batch}", name=session.options.owner):
+            session.withdraw(batch)
+    names = ", ".join(sorted({batch.source for batch in of_nobody}))
+    problem = of_nobody and not confirmed
+    return Outcome(
+        LEFT_BEHIND,
+        RAW_DOCUMENTS,
+        passed=not problem,
+        severity=WARN,
+        summary=f"{len(of_nobody)} published batches are of sources that are not in the catalog: {names}; "
+        "readers still find them. If they are to go, confirm with --allow-deletions"
+        if problem
+        else f"{len(of_nobody)} batches of sources that left the catalog were withdrawn",
+        counts={"batches": len(of_nobody)},
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from chunk_assets.errors import LockHeld
 from chunk_assets.records import EMBEDDINGS
@@ -17,8 +18,11 @@ from chunk_assets.storage.tables import read_table
 from chunk_assets.storage.vector_blocks import blocks_of
 from chunk_assets.storage.vectors import Pruned, VectorStore, remove_store, stores_of
 
+if TYPE_CHECKING:
+    from chunk_assets.pipeline.session import Session
+
 # A run prunes by itself once unreferenced vectors outnumber the referenced ones, and are worth it.
-WORTH_PRUNING = 4_096
+WORTH_PRUNING = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +72,22 @@ def prune_when_worth_it(home: Path) -> PruneReport | None:
         return prune(home)
     except LockHeld:
         return None
+
+
+def merge_blocks(session: Session) -> None:
+    """Merges small vector blocks once there are many."""
+    for fingerprint, store in session.stores.items():
+        store.flush()
+        folder = session.layout.vectors(fingerprint)
+        with session.rewriting(folder):
+            VectorStore(folder, store.width).compact()
+
+
+def tidy(session: Session) -> None:
+    """At the end of a run: drops old vectors once they are most. Before, a later batch might want them."""
+    # Elsewhere than on a disk it needs all tables, and no other machine at work: see prune.
+    if session.stores and session.remote is None:
+        prune_when_worth_it(session.layout.home)
 
 
 def _referenced(all_layouts: Iterable[Layout]) -> dict[str, set[bytes]]:

@@ -10,15 +10,14 @@ from chunk_assets.errors import BudgetReached, LockHeld, MassDeletion, SourceUna
 from chunk_assets.pipeline.context import BatchContext
 from chunk_assets.pipeline.core import publish, stage_chunks, stage_embeddings, stage_markdown, stage_raw
 from chunk_assets.pipeline.evidence import published_intact, stage_tables
-from chunk_assets.pipeline.guard import failed_guard
-from chunk_assets.pipeline.pruning import prune_when_worth_it
+from chunk_assets.pipeline.guard import failed_guard, left_behind
+from chunk_assets.pipeline.pruning import tidy
 from chunk_assets.pipeline.reports import BatchReport, RunReport, StageReport
 from chunk_assets.pipeline.session import RunOptions, Session
 from chunk_assets.records import CHUNKS, EMBEDDINGS, MARKDOWN_DOCUMENTS, RAW_DOCUMENTS, Outcome
 from chunk_assets.storage.commit import published_batches
 from chunk_assets.storage.layout import Batch
 from chunk_assets.storage.tables import give_back
-from chunk_assets.storage.vectors import VectorStore
 
 STAGES = {
     RAW_DOCUMENTS: stage_raw,
@@ -135,7 +134,10 @@ def run_sources(
                 errors.append(error)
             except SourceUnavailable as error:
                 errors.append(error)
-        _tidy(own)
+        if names is None and (verdict := left_behind(own)).counts["batches"]:
+            outcomes.append(verdict)
+        if batches is None:  # else the caller has more of them
+            tidy(own)
     except StopRun as error:
         errors.append(error)
     finally:
@@ -150,14 +152,3 @@ def _one(session: Session, batch: Batch) -> BatchReport:
         return run_batch(session.catalog, batch.source, batch.slice, session=session)
     except (LockHeld, BudgetReached) as error:
         return BatchReport(batch, (), error=error)
-
-
-def _tidy(session: Session) -> None:
-    """Merges small vector blocks once there are many, and drops old vectors once they are most."""
-    for fingerprint, store in session.stores.items():
-        store.flush()
-        folder = session.layout.vectors(fingerprint)
-        with session.rewriting(folder):
-            VectorStore(folder, store.width).compact()
-    if session.remote is None:  # there it needs all tables, and no other machine at work: see prune
-        prune_when_worth_it(session.layout.home)

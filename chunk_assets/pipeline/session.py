@@ -14,6 +14,7 @@ from chunk_assets.catalog import Catalog
 from chunk_assets.compute import Cluster, WorkerPool, engine
 from chunk_assets.errors import ConfigurationError, StopRun
 from chunk_assets.pipeline.context import BatchContext
+from chunk_assets.pipeline.pruning import merge_blocks
 from chunk_assets.pipeline.recipe import Recipe, recipe_of
 from chunk_assets.pipeline.reports import Progress, silent
 from chunk_assets.records import TABLES
@@ -203,7 +204,7 @@ class Session:
 
     @contextmanager
     def batch(self, source: str, slice_key: str) -> Iterator[BatchContext]:
-        """Locks a batch for the block; see ``open_batch``."""
+        """Locks a batch for the block, and merges vector blocks when it was published; see ``open_batch``."""
         context = self.peek(source, slice_key)
         lock = self.layout.batch_lock(context.batch)
         options = self.options
@@ -221,6 +222,8 @@ class Session:
                 if full_disk:  # don't hold on to half of it
                     staging.clear(self.layout, context.batch, TABLES)
                 raise
+        if context.published:
+            merge_blocks(self)
 
     def withdraw(self, batch: Batch) -> None:
         """Removes a batch that belongs to no source any more, for all readers."""

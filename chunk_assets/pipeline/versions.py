@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from chunk_assets.records import CHUNKS, RAW_DOCUMENTS
 from chunk_assets.storage.commit import load_manifest, mirror, published_batches, switch
 from chunk_assets.storage.files import exchange, read_if_there, remove_tree, write_atomic
 from chunk_assets.storage.layout import Layout, layouts
+from chunk_assets.storage.locks import share
 from chunk_assets.storage.remote import remote_home
 
 LAST = "promoted.json"
@@ -81,6 +83,7 @@ def promote(home: str | Path, name: str, *, loss: float | None = None, margin: f
 
     Raises:
         StopRun: the version is not complete, or finds less.
+        LockHeld: a run is going on.
         ConfigurationError: there is no such version.
     """
     layout = _known(home, name)
@@ -99,6 +102,7 @@ def rollback(home: str | Path) -> str:
 
     Raises:
         StopRun: nothing was promoted.
+        LockHeld: a run is going on.
     """
     _on_disk(home)
     data = read_if_there(Path(home) / "versions" / LAST)
@@ -112,20 +116,31 @@ def rollback(home: str | Path) -> str:
 
 def drop_version(home: str | Path, name: str) -> None:
     """Removes a version; its vectors go with the next pruning."""
-    remove_tree(_known(home, name).root)
+    layout = _known(home, name)
+    with _no_run(layout):
+        remove_tree(layout.root)
     last = Path(home) / "versions" / LAST
     if (data := read_if_there(last)) and json.loads(data)["name"] == name:
         last.unlink()
 
 
 def _switch(published: Layout, other: Layout) -> None:
-    """Tables first, for the readers. State and settings follow: a kill in between costs hashing, no data."""
-    switch(published, other)
-    other.state.mkdir(parents=True, exist_ok=True)
-    published.state.mkdir(parents=True, exist_ok=True)
-    exchange(published.state, other.state)
-    if (other.root / HOME_FILE).is_file():
-        exchange(published.root / HOME_FILE, other.root / HOME_FILE)
+    """Tables first, for the readers. State and settings follow: a kill in between costs hashing, no data.
+
+    While a run is going on nothing is switched: what it publishes next would land in the other version.
+    """
+    with _no_run(published):
+        switch(published, other)
+        other.state.mkdir(parents=True, exist_ok=True)
+        published.state.mkdir(parents=True, exist_ok=True)
+        exchange(published.state, other.state)
+        if (other.root / HOME_FILE).is_file():
+            exchange(published.root / HOME_FILE, other.root / HOME_FILE)
+
+
+def _no_run(layout: Layout) -> AbstractContextManager[None]:
+    """Every run of a home shares this lock while it works on a batch of any version."""
+    return share(layout.vectors_lock, f"home {layout.home}", alone=True)
 
 
 def _behind(home: str | Path, name: str) -> Iterator[str]:

@@ -13,7 +13,15 @@ from pathlib import Path
 
 from chunk_assets.catalog import Catalog
 from chunk_assets.errors import MassDeletion, SourceUnavailable
-from chunk_assets.pipeline import RunOptions, Session, all_batches, stage_chunks, stage_markdown, stage_raw
+from chunk_assets.pipeline import (
+    RunOptions,
+    Session,
+    all_batches,
+    left_behind,
+    stage_chunks,
+    stage_markdown,
+    stage_raw,
+)
 from chunk_assets.pipeline.context import BatchContext
 from chunk_assets.pipeline.embedding import Embedding
 from chunk_assets.plan.diffs import compare, diffs_of, hashes_of
@@ -74,6 +82,8 @@ def _plan(work: _Work, sources: Iterable[str] | None) -> Plan:
             plans.extend(_plan_batch(work, b) for b in found if work.wanted is None or b in work.wanted)
         except (MassDeletion, SourceUnavailable) as error:
             problems.append(str(error))
+    if sources is None and not (verdict := left_behind(work.session)).passed:
+        problems.append(verdict.summary)
     seconds, price = _estimates(work.session, plans)
     currency = work.session.catalog.currency
     return Plan(tuple(plans), seconds, price, currency, tuple(work.diffs), tuple(problems))

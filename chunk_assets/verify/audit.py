@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chunk_assets.catalog import Catalog
@@ -13,7 +14,7 @@ from chunk_assets.pipeline.context import BatchContext
 from chunk_assets.records import CHUNKS, EMBEDDINGS, MARKDOWN_DOCUMENTS, RAW_DOCUMENTS, TABLES
 from chunk_assets.storage.commit import damaged_tables, published_batches
 from chunk_assets.storage.files import TEMPORARY
-from chunk_assets.storage.layout import Batch
+from chunk_assets.storage.layout import Batch, Layout
 from chunk_assets.storage.schemas import schema
 from chunk_assets.storage.tables import facts_of, read_table
 from chunk_assets.storage.vectors import VectorStore, input_key, stores_of
@@ -207,8 +208,21 @@ def _dict(rows: pa.Table | None, key: str, value: str) -> dict[str, str]:
 
 
 def _strays(session: Session) -> Iterator[Fault]:
-    for path in sorted(session.layout.tables.rglob(f"{TEMPORARY}*")):
-        yield fault(MANIFEST, "", f"unfinished file {path.relative_to(session.layout.root)}")
+    for path in strays(session.layout):
+        name = path.relative_to(session.layout.tables).as_posix()
+        what = (
+            "unfinished file"
+            if path.name.startswith(TEMPORARY)
+            else "readers take up a file that no run made"
+        )
+        yield fault(MANIFEST, "", what, name)
+
+
+def strays(layout: Layout) -> list[Path]:
+    """Files below ``tables`` that no run made, but for those that no reader takes for a table."""
+    ours = {layout.table_file(table, batch) for batch in published_batches(layout) for table in TABLES}
+    found = {*layout.tables.rglob("*.parquet"), *layout.tables.rglob(f"{TEMPORARY}*")}
+    return sorted(found - ours)
 
 
 def _store(session: Session) -> Iterator[Fault]:

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from chunk_assets.catalog import Catalog
 from chunk_assets.pipeline import RunOptions, RunReport, Session, run_sources
 from chunk_assets.records import EMBEDDINGS, TABLES
-from chunk_assets.storage.files import TEMPORARY
 from chunk_assets.storage.layout import Batch
 from chunk_assets.storage.tables import read_table
 from chunk_assets.storage.vectors import VectorStore
+from chunk_assets.verify.audit import strays
 from chunk_assets.verify.faults import MANIFEST, STATE, VECTORS, Fault, batch_of
 
 
@@ -25,14 +25,17 @@ def repair(
 
     A faulty table is rebuilt from the table before it (documents are converted again only for faults of
     ``markdown_documents``), vectors are embedded again only where their own row is at fault, batches of
-    sources that are not in the catalog are withdrawn. Verify again to see what is left.
+    sources that are not in the catalog are withdrawn, files that no run made are removed. Verify again to
+    see what is left.
     """
     own = session or Session(catalog, options or RunOptions())
     todo = sorted(faults)
     for found in todo:
         _distrust(own, found)
-    for path in own.layout.tables.rglob(f"{TEMPORARY}*"):
-        path.unlink(missing_ok=True)
+    named = {own.layout.tables / found.row for found in todo if found.table == MANIFEST and found.row}
+    for path in strays(own.layout):
+        if path in named:
+            path.unlink(missing_ok=True)
     batches = {batch for found in todo if (batch := batch_of(found)) is not None}
     known = {batch for batch in batches if batch.source in catalog.sources}
     for batch in sorted(batches - known):

@@ -10,6 +10,7 @@ import pytest
 from homes import CATALOG, Home, prose
 
 from chunk_assets.pipeline import RunReport
+from chunk_assets.plan import make_plan
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -230,6 +231,24 @@ def test_a_confirmed_mass_deletion_is_applied(home: Home) -> None:
     assert report.exit_code == 0
     assert len(home.rows("raw_documents")) == 5
     home.assert_in_step()
+
+
+def test_a_source_that_left_the_catalog_is_named_until_its_deletion_is_confirmed(home: Home) -> None:
+    home.write("a.md", prose("a", 2))
+    home.run()
+    home.catalog(CATALOG.replace("docs: {path", "papers: {path"))
+    report = home.run()
+    (failed,) = [o for o in report.outcomes if not o.passed]
+    assert failed.name == "published_sources_in_catalog"
+    assert "docs" in failed.summary
+    assert report.exit_code == 1
+    assert home.embedder.asked == []
+    assert len(home.rows("raw_documents")) == 2
+    session = home.session()
+    assert "not in the catalog" in make_plan(session.catalog, session=session).problems[0]
+    assert home.run(allow_deletions=True).exit_code == 0
+    assert home.column("raw_documents", "document_id") == ["papers__a.md"]
+    assert home.run().exit_code == 0
 
 
 def test_a_moved_folder_is_no_deletion(home: Home) -> None:

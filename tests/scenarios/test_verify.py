@@ -207,3 +207,17 @@ def test_a_state_that_tells_tales_is_named_and_forgotten(filled: Home) -> None:
     mend(filled, [found])
     assert filled.files() == before
     assert faults(filled) == []
+
+
+def test_a_table_file_that_no_run_made_is_named_and_removed(filled: Home) -> None:
+    path = next(filled.path.glob("tables/chunks/*/*/*.parquet"))
+    extra = path.with_name("part-1.parquet")
+    shutil.copy(path, extra)
+    (found,) = faults(filled)
+    assert found.row.endswith("part-1.parquet")
+    filled.write("d9.md", prose("n9", 1))
+    filled.run()
+    assert extra.exists()
+    mend(filled, [found])
+    assert not extra.exists()
+    assert faults(filled) == []

@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 from homes import CATALOG, CountingEmbedder, Home, prose
 
-from chunk_assets.errors import ConfigurationError, StopRun
+from chunk_assets.errors import ConfigurationError, LockHeld, StopRun
 from chunk_assets.pipeline import (
     RunOptions,
     RunReport,
     Session,
     create_version,
     drop_version,
+    open_batch,
     promote,
     prune,
     rollback,
@@ -89,6 +90,20 @@ def test_an_incomplete_version_is_not_promoted(filled: Home) -> None:
     filled.write("d9.md", prose("n9", 2))
     with pytest.raises(StopRun, match="not complete"):
         promote(filled.path, "coarse")
+
+
+def test_nothing_is_switched_while_a_run_is_going_on(filled: Home) -> None:
+    create_version(filled.path, "coarse", COARSE)
+    build(filled, "coarse")
+    old = filled.files()
+    session = filled.session()
+    with open_batch(session.catalog, "docs", "bucket-0", session.options, embedder=filled.embedder):
+        with pytest.raises(LockHeld, match="in use"):
+            promote(filled.path, "coarse")
+        with pytest.raises(LockHeld, match="in use"):
+            drop_version(filled.path, "coarse")
+    assert filled.files() == old
+    promote(filled.path, "coarse")
 
 
 def test_a_version_that_finds_less_is_not_promoted(filled: Home) -> None:
