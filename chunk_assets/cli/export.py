@@ -26,6 +26,6 @@ def command(out: Output, to: str, target: str, **how: Any) -> int:
         out.catalog().source(how["source"])
     report = export(out.home, to, target, **how)
     out.result(asdict(report) | {"equal": report.equal})
-    names = ("added", "changed", "removed", "unchanged", "total", "without_vector", "sampled")
+    names = ("added", "changed", "removed", "unchanged", "total", "without_vector", "sampled", "altered")
     out.table(f"{to} {report.collection}", names, [[getattr(report, name) for name in names]])
     return 0

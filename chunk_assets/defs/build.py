@@ -13,7 +13,7 @@ from chunk_assets.defs.sensors import alerts_sensor, arrivals_sensor
 from chunk_assets.defs.session import Collect, options_from, run_resource
 from chunk_assets.defs.summary import summary_asset
 from chunk_assets.defs.upkeep import upkeep_jobs
-from chunk_assets.defs.vector_indexes import vector_index_assets
+from chunk_assets.defs.vector_indexes import vector_index_assets, vector_index_checks
 from chunk_assets.pipeline import Session
 
 
@@ -38,7 +38,7 @@ def build_definitions(
             *whole,
             *vector_index_assets(catalog),
         ],
-        asset_checks=freshness_checks(catalog),
+        asset_checks=[*freshness_checks(catalog), *vector_index_checks(catalog)],
         jobs=[*(job for name in names for job in jobs[name]), *of_home.values(), *upkeep, *rechecks],
         sensors=[
             arrivals_sensor(catalog, [*ingest.values(), *([evaluate] if evaluate else [])]),

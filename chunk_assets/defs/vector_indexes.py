@@ -1,6 +1,9 @@
-"""One asset for each vector store of the catalog: the published chunks, delivered by what differs."""
+"""One asset for each vector store of the catalog: the published chunks, delivered by what differs.
 
-from collections.abc import Iterator
+Its check only compares, so that it can be run at any time, and runs each night: it sees what somebody did
+to the store by hand.
+"""
+
 from typing import Any
 
 import dagster as dg
@@ -18,6 +21,8 @@ PROMISE = "The store holds exactly the published chunks: same ids, same contents
 # Targets that are connection strings; others are URLs, or paths that may be relative to the home.
 CONNECTIONS = ("pgvector",)
 COUNTS = ("added", "changed", "removed", "unchanged", "total", "without_vector", "sampled")
+COMPARED = ("added", "changed", "removed", "altered", "sampled")
+NIGHTLY = "30 3 * * *"
 
 
 def vector_index_assets(catalog: Catalog) -> list[dg.AssetsDefinition]:
@@ -25,16 +30,23 @@ def vector_index_assets(catalog: Catalog) -> list[dg.AssetsDefinition]:
     return [_asset(catalog, name, index) for name, index in catalog.vector_indexes.items()]
 
 
+def vector_index_checks(catalog: Catalog) -> list[dg.AssetChecksDefinition]:
+    """``index_equals_table`` for each of them: after each delivery, and each night."""
+    return [_check(catalog, name, index) for name, index in catalog.vector_indexes.items()]
+
+
+def _key(name: str) -> dg.AssetKey:
+    return dg.AssetKey(["vector_index", name])
+
+
 def _asset(catalog: Catalog, name: str, index: VectorIndex) -> dg.AssetsDefinition:
-    key = dg.AssetKey(["vector_index", name])
     sources = index.sources or tuple(catalog.sources)
     for source in sources:
         catalog.source(source)
 
     @dg.asset(
-        key=key,
+        key=_key(name),
         deps=[dg.AssetKey([source, EMBEDDINGS]) for source in sources],
-        check_specs=[dg.AssetCheckSpec(CHECK, asset=key, description=PROMISE)],
         group_name=GROUP,
         kinds={index.to},
         pool="delivery",
@@ -42,18 +54,33 @@ def _asset(catalog: Catalog, name: str, index: VectorIndex) -> dg.AssetsDefiniti
         & ~dg.AutomationCondition.in_progress(),
         description=f"The chunks of {', '.join(sources)} in {index.to}, for whoever answers questions.",
     )
-    def _materialize() -> Iterator[Any]:
-        try:
-            written = _delivered(catalog, index)
-            found = _delivered(catalog, index, dry_run=True)
-        except StopRun as error:
-            raise dg.Failure(str(error), allow_retries=False) from error
-        yield dg.MaterializeResult(
-            metadata={name: sum(getattr(report, name) for report in written) for name in COUNTS},
-            check_results=[_verdict(key, found)],
-        )
+    def _materialize() -> dg.MaterializeResult[None]:
+        written = _delivered(catalog, index)
+        return dg.MaterializeResult(metadata=_sums(written, COUNTS))
 
     return _materialize
+
+
+def _check(catalog: Catalog, name: str, index: VectorIndex) -> dg.AssetChecksDefinition:
+    # Typed as that of an asset, though it is one of a check as well.
+    delivered: Any = dg.AutomationCondition.any_deps_updated().since_last_handled()
+
+    @dg.asset_check(
+        asset=_key(name),
+        name=CHECK,
+        description=PROMISE,
+        pool="delivery",
+        automation_condition=delivered | dg.AutomationCondition.cron_tick_passed(NIGHTLY),
+    )
+    def _compare() -> dg.AssetCheckResult:
+        found = _delivered(catalog, index, dry_run=True)
+        return dg.AssetCheckResult(
+            passed=all(report.equal for report in found),
+            severity=dg.AssetCheckSeverity.ERROR,
+            metadata=_sums(found, COMPARED),
+        )
+
+    return _compare
 
 
 def _delivered(catalog: Catalog, index: VectorIndex, *, dry_run: bool = False) -> list[ExportReport]:
@@ -61,15 +88,11 @@ def _delivered(catalog: Catalog, index: VectorIndex, *, dry_run: bool = False) -
     target = index.target if index.to in CONNECTIONS else resolve_path(catalog.home, index.target)
     parts = index.sources or (None,)
     bring_up_to_date(catalog.home)
-    return [export(catalog.home, index.to, target, source=part, dry_run=dry_run) for part in parts]
+    try:
+        return [export(catalog.home, index.to, target, source=part, dry_run=dry_run) for part in parts]
+    except StopRun as error:
+        raise dg.Failure(str(error), allow_retries=False) from error
 
 
-def _verdict(key: dg.AssetKey, reports: list[ExportReport]) -> dg.AssetCheckResult:
-    differing = {n: sum(getattr(report, n) for report in reports) for n in ("added", "changed", "removed")}
-    return dg.AssetCheckResult(
-        asset_key=key,
-        check_name=CHECK,
-        passed=all(report.equal for report in reports),
-        severity=dg.AssetCheckSeverity.ERROR,
-        metadata=differing,
-    )
+def _sums(reports: list[ExportReport], names: tuple[str, ...]) -> dict[str, int]:
+    return {name: sum(getattr(report, name) for report in reports) for name in names}

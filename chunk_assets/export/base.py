@@ -100,7 +100,8 @@ class ExportReport:
     """What an export did, or (``applied=False``) would do.
 
     ``total`` is the number of rows the target holds for the exported sources afterwards;
-    ``without_vector`` chunks are in the tables but have no vector, and are not exported.
+    ``without_vector`` chunks are in the tables but have no vector, and are not exported. ``sampled`` rows
+    were compared whole, of which ``altered`` have a vector that is not the table's.
     """
 
     to: str
@@ -112,12 +113,13 @@ class ExportReport:
     total: int
     without_vector: int
     sampled: int = 0
+    altered: int = 0
     applied: bool = True
 
     @property
     def equal(self) -> bool:
         """Whether nothing had to be done: the index equals the table."""
-        return not (self.added or self.changed or self.removed)
+        return not (self.added or self.changed or self.removed or self.altered)
 
 
 def weights_of(pairs: Iterable[Mapping[str, Any]] | None) -> dict[int, float] | None:

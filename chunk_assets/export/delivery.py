@@ -58,8 +58,12 @@ def deliver(home: Path, store: Store, order: Order) -> ExportReport:
         wanted, without_vector = snapshot.digests()
         held = _held(store, snapshot, order)
         delta = difference(wanted, {} if held is None else held)
-        sampled = 0
-        if not order.dry_run:
+        altered: list[str] = []
+        if order.dry_run:
+            there = {key: digest for key, digest in wanted.items() if (held or {}).get(key) == digest}
+            sample = sample_of(there)
+            sampled, altered = len(sample), differing(store, snapshot, sample)
+        else:
             with store.writing():
                 if held is None:
                     store.drop()
@@ -76,6 +80,7 @@ def deliver(home: Path, store: Store, order: Order) -> ExportReport:
             total=len(wanted) if not order.dry_run else len(held or {}),
             without_vector=without_vector,
             sampled=sampled,
+            altered=len(altered),
             applied=not order.dry_run,
         )
 
@@ -111,18 +116,28 @@ def verify(store: Store, snapshot: Snapshot, wanted: Mapping[str, str], source: 
     count = store.count(source)
     if count != len(wanted):
         raise ExportMismatch(f"the target holds {count} rows after the export, the tables {len(wanted)}")
-    if not wanted:
-        return 0
-    sample = {key: wanted[key] for key in sorted(wanted, key=sha256_text)[:SAMPLES]}
-    held = store.fetch(list(sample))
-    wrong = [key for key in sample if key not in held or held[key].digest != sample[key]]
-    wrong += _wrong_vectors(snapshot.rows(sample, BLOCK_ROWS), held)
+    sample = sample_of(wanted)
+    wrong = differing(store, snapshot, sample)
     if wrong:
         raise ExportMismatch(
             f"{len(wrong)} of {len(sample)} sampled rows differ in the target, {wrong[0]} first; "
             "recreate the collection"
         )
     return len(sample)
+
+
+def sample_of(wanted: Mapping[str, str]) -> dict[str, str]:
+    """The same ``SAMPLES`` rows each time, by the hash of their ids."""
+    return {key: wanted[key] for key in sorted(wanted, key=sha256_text)[:SAMPLES]}
+
+
+def differing(store: Store, snapshot: Snapshot, sample: Mapping[str, str]) -> list[str]:
+    """Ids of sampled rows whose digest or vectors in the target are not those of the tables."""
+    if not sample:
+        return []
+    held = store.fetch(list(sample))
+    wrong = [key for key in sample if key not in held or held[key].digest != sample[key]]
+    return wrong + _wrong_vectors(snapshot.rows(sample, BLOCK_ROWS), held)
 
 
 def _wrong_vectors(tables: Iterable[pa.Table], held: Mapping[str, Held]) -> list[str]:
