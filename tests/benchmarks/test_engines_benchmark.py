@@ -19,4 +19,4 @@ def test_every_engine_and_store_gives_the_same_bytes(root):
     assert {"local, 1 worker", "local, 2 workers", "dask", "home and source on s3://"} <= set(digests)
     assert len(set(digests.values())) == 1
     assert result["ratios"]["throughput of 2 workers over 1, by processor time"] > 1
-    assert result["figures"]["handing over, dask"]["driver cpu ms"] > 0
+    assert result["figures"]["handing over, dask"]["cpu ms"] > 0
