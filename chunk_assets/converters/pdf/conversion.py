@@ -11,7 +11,13 @@ from typing import Any
 from chunk_assets.converters.base import Limits, Options
 from chunk_assets.converters.pdf.assembly import assemble
 from chunk_assets.converters.pdf.document import facts_of, opened, opened_page, outline_levels
-from chunk_assets.converters.pdf.fallback import MAX_REREAD, page_count, reread, second_opinion
+from chunk_assets.converters.pdf.fallback import (
+    MAX_REREAD,
+    is_undecodable,
+    page_count,
+    reread,
+    second_opinion,
+)
 from chunk_assets.converters.pdf.layout import LaidPage, lay_out
 from chunk_assets.converters.pdf.model import Box, PageText
 from chunk_assets.converters.pdf.ocr import recognise
@@ -112,6 +118,9 @@ def _read_pages(document: Any, count: int, data: bytes, options: Options) -> _Re
         if text is None or text.vertical:
             other = other or second_opinion(data)
             text = _better(text, other, index)
+        elif _is_blank(text):
+            other = other or second_opinion(data)
+            text = None if other is not None and is_undecodable(other, index, count) else text
         if text is None:
             reading.failed.append(index + 1)
             text = PageText(index + 1, Box(0.0, 0.0, 1.0, 1.0), [])
@@ -139,6 +148,11 @@ def _read_one(document: Any, index: int, ocr: bool) -> PageText | None:
 def _is_picture(page: PageText) -> bool:
     """No text, but pictures, or drawing enough for letters drawn as outlines."""
     return not page.words and (page.picture_share > 0.01 or page.drawn > 100)
+
+
+def _is_blank(page: PageText) -> bool:
+    """Nothing at all is on the page, not even something hidden: as on one whose content is damaged."""
+    return not (page.words or page.drawn or page.picture_share or page.hidden)
 
 
 def _is_stamped(page: PageText) -> bool:

@@ -14,6 +14,8 @@ from typing import Any
 from chunk_assets.converters.pdf.model import Box, PageText, Style, Word
 
 MAX_REREAD = 200
+# Bytes of a packed stream with nothing in it.
+NOTHING_PACKED = 8
 
 
 def second_opinion(data: bytes) -> Any:
@@ -52,6 +54,32 @@ def reread(document: Any, index: int, vertical: bool = False) -> PageText | None
     if vertical:
         box = Box(box.top, -box.x1, box.bottom, -box.x0)
     return PageText(index + 1, box, words, letters=sum(len(word.text) for word in words))
+
+
+def is_undecodable(document: Any, index: int, count: int) -> bool:
+    """Whether page ``index`` (from 0) of ``count`` only looks blank: it, or all its content, is damaged.
+
+    The two readers must count the same pages, or else which one is meant is not known either.
+    """
+    if index >= MAX_REREAD:
+        return False
+    try:
+        from pdfminer.pdftypes import resolve1
+
+        if len(document.pages) != count:
+            return True
+        streams = [resolve1(item) for item in document.pages[index].page_obj.contents]
+        raw = [stream.get_rawdata() or b"" for stream in streams]
+        something = any(len(data) > NOTHING_PACKED for data in raw)
+        return something and all(_is_noise(stream.get_data()) for stream in streams)
+    except Exception:  # noqa: BLE001 - see above
+        return True
+
+
+def _is_noise(content: bytes) -> bool:
+    """Drawing instructions are ASCII; bytes that were decoded wrongly, or not at all, are not."""
+    plain = sum(32 <= byte < 127 or byte in b"\t\n\r\f" for byte in content)
+    return plain * 10 < len(content) * 7 or not content.strip()
 
 
 def _style(size: float, name: str) -> Style:
