@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float32]
 
+WORDS_AT_ONCE = 2048
 TYPES = {"F32": "<f4", "F16": "<f2"}
 
 
@@ -87,15 +88,36 @@ class Bert:
         """``float32[tokens, vocabulary]`` of the masked-language-model head."""
         weights = self._weights
         words = weights["bert.embeddings.word_embeddings.weight"]
+        result: Array = self._states(ids) @ words.T + weights["cls.predictions.bias"]
+        return result
+
+    def strongest(self, ids: NDArray[np.int64]) -> Array:
+        """``float32[vocabulary]``: the largest of each word's logits over all tokens.
+
+        A part of the vocabulary at a time, which stays in the processor's cache.
+        """
+        import numpy as np
+
+        words = self._weights["bert.embeddings.word_embeddings.weight"]
+        states = self._states(ids)
+        parts = [
+            (states @ words[at : at + WORDS_AT_ONCE].T).max(axis=0)
+            for at in range(0, len(words), WORDS_AT_ONCE)
+        ]
+        result: Array = np.concatenate(parts) + self._weights["cls.predictions.bias"]
+        return result
+
+    def _states(self, ids: NDArray[np.int64]) -> Array:
+        """``float32[tokens, width]`` before they are compared with the words."""
+        weights = self._weights
+        words = weights["bert.embeddings.word_embeddings.weight"]
         states = words[ids] + weights["bert.embeddings.position_embeddings.weight"][: len(ids)]
         states = states + weights["bert.embeddings.token_type_embeddings.weight"][0]
         states = self._norm(states, "bert.embeddings.LayerNorm")
         for layer in range(self._shape.layers):
             states = self._layer(states, f"bert.encoder.layer.{layer}")
         states = _gelu(self._dense(states, "cls.predictions.transform.dense"))
-        states = self._norm(states, "cls.predictions.transform.LayerNorm")
-        result: Array = states @ words.T + weights["cls.predictions.bias"]
-        return result
+        return self._norm(states, "cls.predictions.transform.LayerNorm")
 
     def _layer(self, states: Array, name: str) -> Array:
         attended = self._dense(

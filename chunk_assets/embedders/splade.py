@@ -24,7 +24,6 @@ from chunk_assets.embedders.base import (
 )
 from chunk_assets.embedders.bert import Bert, Shape, read_safetensors
 from chunk_assets.embedders.model_files import ModelFiles, file_sha256, from_hub, locate
-from chunk_assets.embedders.workers import in_threads
 from chunk_assets.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -124,16 +123,18 @@ class Splade:
         return [len(self._tokenizer.encode(text).ids) for text in texts]
 
     def embed(self, texts: Sequence[str], *, workers: int = 1) -> Iterator[Embedded]:
-        """One sparse vector a text; texts over the limit are refused."""
+        """One sparse vector a text; texts over the limit are refused.
+
+        One text after the other: numpy's products use all cores by themselves, and several at once
+        would only wait for each other (five times the processor time, measured on a busy machine).
+        """
         model, limit = self._model, self.card.max_tokens
-
-        def work(index: int) -> list[Embedded]:
-            ids = self._tokenizer.encode(texts[index]).ids
+        for index, text in enumerate(texts):
+            ids = self._tokenizer.encode(text).ids
             if len(ids) > limit:
-                return [too_long(index, len(ids), limit)]
-            return [Embedded(index, None, sparse=sparse_of(model, ids, self._settings.keep))]
-
-        yield from in_threads(range(len(texts)), work, workers)
+                yield too_long(index, len(ids), limit)
+            else:
+                yield Embedded(index, None, sparse=sparse_of(model, ids, self._settings.keep))
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """The weights of all words, ``float32[dimension]``, for a dot product with passages."""
@@ -156,7 +157,7 @@ def sparse_of(model: Bert, ids: Sequence[int], keep: int) -> Sparse:
     """The ``keep`` largest positive weights; equal ones by index."""
     import numpy as np
 
-    weights = np.log1p(np.maximum(model.logits(np.array(ids, dtype=np.int64)).max(axis=0), 0))
+    weights = np.log1p(np.maximum(model.strongest(np.array(ids, dtype=np.int64)), 0))
     largest = np.argsort(-weights, kind="stable")[:keep]
     indices = np.sort(largest[weights[largest] > 0]).astype(np.int32)
     return Sparse(indices, weights[indices].astype(np.float32))
