@@ -121,7 +121,9 @@ def failing_checks(layout: Layout, link_base: str, severities: tuple[str, ...]) 
         for name, verdict in sorted(load_verdicts(layout, batch).items()):
             if verdict.passed or verdict.severity not in severities:
                 continue
-            asset = f"{batch.source}/{verdict.table}".rstrip("/")
+            # What is not a table of a source (retrieval_evaluation) is an asset by itself.
+            own = verdict.table in ("", batch.source)
+            asset = batch.source if own else f"{batch.source}/{verdict.table}"
             yield Condition(
                 kind=KINDS.get(name, "check"),
                 asset=asset,

@@ -19,6 +19,7 @@ from sqlalchemy import delete, func, select
 from sqlalchemy.engine import Connection
 
 from chunk_assets.defs.places import PARTITION_TAG, batches_of
+from chunk_assets.defs.sqlite import HomeEvents
 from chunk_assets.storage.layout import Layout
 from chunk_assets.storage.remote import is_worked_on
 
@@ -83,7 +84,10 @@ def prune_records(instance: dg.DagsterInstance, keep: int = RECORDS) -> int:
         return 0
     with storage.index_connection() as connection:
         checks = _prune_checks(connection, keep)
-        return checks + _prune_evaluations(connection) + _prune_events(connection, keep)
+        deleted = checks + _prune_evaluations(connection) + _prune_events(connection, keep)
+    if isinstance(storage, HomeEvents):
+        storage.compact()
+    return deleted
 
 
 def _prune_checks(connection: Connection, keep: int) -> int:

@@ -6,8 +6,9 @@ stays when the run is deleted. Both are paid beside the work of every run.
 
 import fcntl
 import os
+import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,10 @@ from sqlalchemy.engine import Connection, Engine
 
 # Where Dagster keeps the events of assets across runs, so that a home from before shows its assets still.
 EVENTS = "index"
+# What SQLite's log keeps on disk between two checkpoints.
+LOG_BYTES = 64_000_000
+# A file of which so much is free is written anew without it.
+FREE_SHARE = 0.5
 
 
 class Kept:
@@ -59,6 +64,7 @@ class Kept:
 def _at_connect(connection: Any, _record: Any) -> None:
     # In WAL mode the file is whole after a loss of power; only the newest entries of the log may lack.
     connection.execute("PRAGMA synchronous=NORMAL")
+    connection.execute(f"PRAGMA journal_size_limit={LOG_BYTES}")
 
 
 class HomeRuns(SqliteRunStorage):
@@ -132,6 +138,17 @@ class HomeEvents(ConsolidatedSqliteEventLogStorage):
     def end_watch(self, run_id: str, handler: Callable[..., Any]) -> None:
         """Calls it no more."""
         self._watcher.unwatch_run(run_id, handler)
+
+    def compact(self) -> None:
+        """Gives the space of what was deleted back to the disk, when it is much and nobody is in the way."""
+        with closing(sqlite3.connect(self.get_db_path(), isolation_level=None, timeout=5.0)) as connection:
+            pages, free = (
+                connection.execute(f"PRAGMA {name}").fetchone()[0]
+                for name in ("page_count", "freelist_count")
+            )
+            if free > FREE_SHARE * pages:
+                with suppress(sqlite3.OperationalError):
+                    connection.execute("VACUUM")
 
     def dispose(self) -> None:
         """Ends the watching and closes the connections."""

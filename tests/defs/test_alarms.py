@@ -305,7 +305,9 @@ def test_retrieval_under_its_floor_and_its_baseline_is_told_once_and_closed(
     failed = {("opened", "check", "retrieval_floor"), ("opened", "check", "retrieval_regression")}
     assert set(told(receiver)) == failed
     assert len(receiver.notices) == 2
-    assert {n["asset"].split("/")[0] for n in receiver.notices} == {"retrieval_evaluation"}
+    assert {(n["asset"], n["batch"]) for n in receiver.notices} == {
+        ("retrieval_evaluation", "retrieval_evaluation/auto")
+    }
     measure(4)
     assert {event for event, _, _ in told(receiver)[2:]} == {"recovered"}
     assert len(receiver.notices) == 4

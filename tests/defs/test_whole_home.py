@@ -137,3 +137,27 @@ def test_a_run_without_a_process_is_ended_and_one_that_holds_its_lock_is_not(
     assert end_dead_runs(instance, layout, time.time()) == []
     assert end_dead_runs(instance, layout, time.time() + 3600) == [run.run_id]
     assert instance.get_run_by_id(run.run_id).status == dg.DagsterRunStatus.FAILURE
+
+
+def test_a_run_that_the_system_killed_is_asked_for_again_a_bounded_number_of_times(
+    home: Path, instance: dg.DagsterInstance
+) -> None:
+    catalog = home / "sources.yaml"
+    catalog.write_text(catalog.read_text() + "retries: {max_attempts: 3, first_wait_minutes: 0}\n")
+    keys = []
+    for _ in range(5):
+        asked = {r.tags[BATCH_TAG]: r for r in tick(home, instance, "arrivals").run_requests or []}
+        if "notes/bucket-0" not in asked:
+            break
+        keys.append(asked["notes/bucket-0"].run_key)
+        run = instance.create_run_for_job(
+            definitions(home).resolve_job_def("ingest_notes"),
+            status=dg.DagsterRunStatus.STARTED,
+            tags=dict(asked["notes/bucket-0"].tags),
+        )
+        instance.report_engine_event("started", run)
+        assert end_dead_runs(instance, Layout(home), time.time() + 3600) == [run.run_id]
+    assert len(set(keys)) == 3
+    (home / "notes/boilers.md").unlink()  # another state has attempts of its own
+    asked = {r.tags[BATCH_TAG] for r in tick(home, instance, "arrivals").run_requests}
+    assert "notes/bucket-0" in asked

@@ -61,6 +61,17 @@ class Daemon:
                 process.send_signal(signal.SIGKILL)
         self.process.wait()
 
+    def kill_run(self) -> bool:
+        """SIGKILL to one run alone, as the system does when memory is short; false when none is going on."""
+        for process in self.family():
+            with suppress(psutil.NoSuchProcess):
+                parent = process.parent()
+                is_run = "spawn_main" in " ".join(process.cmdline())
+                if is_run and parent is not None and "grpc" in parent.cmdline():
+                    process.send_signal(signal.SIGKILL)
+                    return True
+        return False
+
     def said(self) -> str:
         return "\n".join(path.read_text(errors="replace") for path in self.logs)[-8000:]
 

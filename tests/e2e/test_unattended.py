@@ -168,9 +168,12 @@ def test_killed_at_random_moments_it_ends_with_the_same_tables_and_incidents(
 
     def killing() -> None:
         while len(kills) < KILLS and not stop.wait(chance.uniform(8, 40)):
-            alone = chance.random() < 0.7
-            daemon.kill(alone=alone)
-            kills.append("daemon" if alone else "all")
+            kind = chance.choices(("daemon", "all", "run"), (6, 3, 3))[0]
+            if kind == "run" and daemon.kill_run():
+                kills.append("run")
+                continue
+            daemon.kill(alone=kind != "all")
+            kills.append("all" if kind == "all" else "daemon")
             daemon.start()
 
     killer = threading.Thread(target=killing)
@@ -201,5 +204,7 @@ def test_killed_at_random_moments_it_ends_with_the_same_tables_and_incidents(
     sys.stderr.write(f"kills: {dict(Counter(kills))}; notices: {dict(notices)}\n")
     assert {(n["event"], n["name"], n["batch"]) for n in checks} == {OPENED, RECOVERED}
     assert len({n["key"] for n in checks}) == 2
-    assert {n["kind"] for n in receiver.notices} <= ({"check", "run"} if "all" in kills else {"check"})
+    assert {n["kind"] for n in receiver.notices} <= (
+        {"check"} if set(kills) == {"daemon"} else {"check", "run"}
+    )
     assert len(kills) == KILLS

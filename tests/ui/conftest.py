@@ -54,7 +54,12 @@ sources:
     owners: ["team:legal"]
     max_tokens: 4000
     policy: wide
+  letters:
+    path: letters
+    description: Looked at by its own schedule, every minute.
+    schedule: {cron: "* * * * *"}
 """
+SOURCES = ("notes", "leases", "letters")
 
 
 @dataclass(frozen=True)
@@ -77,7 +82,7 @@ class Ui:
 
 
 def write_documents(home: Path) -> None:
-    """Three batches of notes with sections of all lengths, and one lease that its policy cuts too long."""
+    """Three batches of notes with sections of all lengths, a lease that is cut too long, and a letter."""
     for number, topic in enumerate(TOPICS):
         sections = (
             f"## Part {part}\n\n"
@@ -89,6 +94,7 @@ def write_documents(home: Path) -> None:
         )
         (home / "notes" / f"{topic}.md").write_text(f"# Notes on {topic}\n\n" + "\n\n".join(sections) + "\n")
     (home / "leases/warehouse.md").write_text(note("leases", 60))
+    (home / "letters/answer.md").write_text(note("answers"))
 
 
 def free_port() -> int:
@@ -153,7 +159,7 @@ def ui(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ui]:
         pytest.skip(f"needs a browser at {CHROMIUM}")
     playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
     home = tmp_path_factory.mktemp("ui") / "home"
-    for source in ("notes", "leases"):
+    for source in SOURCES:
         (home / source).mkdir(parents=True)
     (home / "sources.yaml").write_text(CATALOG)
     with dev_server(home) as address, playwright.sync_playwright() as engine:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,8 +14,6 @@ from tests.doors.conftest import call_elsewhere, digests
 from tests.ui.conftest import LOCATION, ask, write_documents
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from playwright.sync_api import Locator, Page
 
     from tests.ui.conftest import Ui
@@ -82,11 +81,28 @@ def follow(ui: Ui, said: str) -> None:
         ui.open(f"/runs/b/{found['partitionBackfillsOrError']['results'][0]['id']}")
 
 
+def opened_report(page: Page) -> str:
+    """What the browser gets when the link to the report is clicked; in this tab, not in a new one."""
+    link = page.locator("a[href*='/logs/reports/']").locator("visible=true").first
+    link.evaluate("a => a.removeAttribute('target')")
+    with page.expect_download() as started:
+        link.click()
+    return Path(started.value.path()).read_text()
+
+
 def test_each_source_shows_its_four_assets_with_owners_and_checks(ui: Ui) -> None:
     for source in ("notes", "leases"):
         page = ui.open(group(source))
         for table in TABLES:
             visible(page, table).wait_for()
+    page = ui.open("/assets/notes/embeddings?view=checks&checkDetail=searchable_in_time")
+    page.get_by_text("searchable within 2 h").locator("visible=true").first.wait_for()
+
+
+def test_the_web_server_says_whether_the_daemon_is_well(ui: Ui) -> None:
+    query = "{instance {daemonHealth {allDaemonStatuses {daemonType healthy lastHeartbeatTime}}}}"
+    found = ask(ui.address, query)["instance"]["daemonHealth"]["allDaemonStatuses"]
+    assert {"SENSOR", "SCHEDULER"} <= {status["daemonType"] for status in found}
 
 
 def test_the_automation_page_lists_sensors_and_schedules(ui: Ui) -> None:
@@ -129,6 +145,7 @@ def test_a_failing_check_is_red_with_its_examples(materialized: Ui) -> None:
     visible(page, "examples").wait_for()
     page.get_by_text(re.compile(r"warehouse.*has \d+ tokens")).locator("visible=true").first.wait_for()
     materialized.picture("failing_check")
+    assert "Our work on leases in part 60" in opened_report(page)
     page = materialized.open("/assets/leases/embeddings?view=partitions")
     page.get_by_text("Materialized (0)").wait_for()
 
@@ -168,4 +185,28 @@ def test_a_backfill_from_a_shell_gives_the_tables_of_the_one_from_the_ui(
     done = call_elsewhere("backfill", *chosen, "--home", str(tmp_path), "--json")
     assert done.code == 0, done.err
     assert len(done.json["batches"]) == 3
-    assert digests(tmp_path) == digests(materialized.home)
+    assert notes(tmp_path) == notes(materialized.home)
+
+
+def notes(home: Path) -> dict[str, str]:
+    return {name: digest for name, digest in digests(home).items() if "source=notes" in name}
+
+
+def test_a_backfill_by_graphql_gives_the_same_tables(materialized: Ui) -> None:
+    before = notes(materialized.home)
+    keys = ", ".join(f'{{path: ["notes", "{table}"]}}' for table in TABLES)
+    mutation = f"""mutation {{launchPartitionBackfill(backfillParams: {{assetSelection: [{keys}],
+        partitionNames: ["bucket-0", "bucket-2"]}}) {{... on LaunchBackfillSuccess {{backfillId}}}}}}"""
+    name = ask(materialized.address, mutation)["launchPartitionBackfill"]["backfillId"]
+    page = materialized.open(f"/runs/b/{name}")
+    page.get_by_text("100% completed").nth(3).wait_for()
+    assert notes(materialized.home) == before
+
+
+def test_a_schedule_shows_its_ticks_and_the_runs_it_asked_for(materialized: Ui) -> None:
+    page = materialized.open(f"/locations/{LOCATION}/schedules/letters_on_time")
+    page.get_by_text("1 run requested").first.wait_for()
+    visible(page, "Running").or_(page.locator("input[type=checkbox]:checked")).first.wait_for(
+        state="attached"
+    )
+    materialized.picture("schedule")
