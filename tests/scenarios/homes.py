@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -130,20 +131,6 @@ WORDS = "ledger margin tender quota harbour signal lumber garden copper meadow a
 
 def prose(seed: str, paragraphs: int) -> str:
     """Paragraphs of plain sentences, different for each seed; one chunk each under the test policy."""
-    words = [
-        "ledger",
-        "margin",
-        "tender",
-        "quota",
-        "harbour",
-        "signal",
-        "lumber",
-        "garden",
-        "copper",
-        "meadow",
-        "anchor",
-        "violet",
-    ]
     words, out = WORDS.split(), []
     for number in range(paragraphs):
         digest = hashlib.sha256(f"{seed}{number}".encode()).digest()
@@ -151,3 +138,38 @@ def prose(seed: str, paragraphs: int) -> str:
         sentences = [" ".join(chosen[i : i + 8]).capitalize() + f" {seed} {number}." for i in (0, 8, 16, 24)]
         out.append(" ".join(sentences))
     return "\n\n".join(out) + "\n"
+
+
+def numbered_pdf(pages: int) -> bytes:
+    """A PDF whose every page says its own number three times."""
+    text = "This is sheet {0} of the report. It says {0} so that anyone can see {0}."
+    return pdf_of([text.format(number) for number in range(1, pages + 1)])
+
+
+def pdf_of(pages: list[str]) -> bytes:
+    """A PDF with one paragraph of ASCII text a page, in lines of about 90 characters."""
+    objects = [
+        "<< /Type /Catalog /Pages 2 0 R >>",
+        "",
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
+    kids = []
+    for text in pages:
+        shown = " ".join(f"({line}) Tj 0 -14 Td" for line in textwrap.wrap(text, 90))
+        stream = f"BT /F1 11 Tf 72 700 Td {shown} ET"
+        objects.append(f"<< /Length {len(stream)} >>\nstream\n{stream}\nendstream")
+        kids.append(f"{len(objects) + 1} 0 R")
+        objects.append(
+            "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] "
+            f"/Resources << /Font << /F1 3 0 R >> >> /Contents {len(objects)} 0 R >>"
+        )
+    objects[1] = f"<< /Type /Pages /Kids [{' '.join(kids)}] /Count {len(pages)} >>"
+    out, offsets = "%PDF-1.4\n", []
+    for number, body in enumerate(objects, start=1):
+        offsets.append(len(out))
+        out += f"{number} 0 obj\n{body}\nendobj\n"
+    start = len(out)
+    out += f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n"
+    out += "".join(f"{offset:010d} 00000 n \n" for offset in offsets)
+    out += f"trailer\n<< /Size {len(objects) + 1} /Root 1 0 R >>\nstartxref\n{start}\n%%EOF\n"
+    return out.encode()

@@ -7,7 +7,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from homes import CATALOG, Home, prose
+from homes import CATALOG, Home, numbered_pdf, prose
 
 from chunk_assets.pipeline import pruning
 from chunk_assets.storage import vectors
@@ -84,35 +84,6 @@ def test_one_changed_document_touches_one_bucket(home: Home) -> None:
     changed = {name.split("slice=")[1] for name in now if now[name] != before[name]}
     assert len(changed) == 1 or len({name.split("/")[0] for name in changed}) == 1
     assert len(report.files_written) <= 4
-
-
-def numbered_pdf(pages: int) -> bytes:
-    """A PDF whose every page says its own number three times."""
-    objects = [
-        "<< /Type /Catalog /Pages 2 0 R >>",
-        "",
-        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
-    ]
-    kids = []
-    for number in range(1, pages + 1):
-        text = f"This is sheet {number} of the report. It says {number} so that anyone can see {number}."
-        stream = f"BT /F1 11 Tf 72 700 Td ({text}) Tj ET"
-        objects.append(f"<< /Length {len(stream)} >>\nstream\n{stream}\nendstream")
-        kids.append(f"{len(objects) + 1} 0 R")
-        objects.append(
-            "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] "
-            f"/Resources << /Font << /F1 3 0 R >> >> /Contents {len(objects)} 0 R >>"
-        )
-    objects[1] = f"<< /Type /Pages /Kids [{' '.join(kids)}] /Count {pages} >>"
-    out, offsets = "%PDF-1.4\n", []
-    for number, body in enumerate(objects, start=1):
-        offsets.append(len(out))
-        out += f"{number} 0 obj\n{body}\nendobj\n"
-    start = len(out)
-    out += f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n"
-    out += "".join(f"{offset:010d} 00000 n \n" for offset in offsets)
-    out += f"trailer\n<< /Size {len(objects) + 1} /Root 1 0 R >>\nstartxref\n{start}\n%%EOF\n"
-    return out.encode()
 
 
 def test_the_pages_of_a_chunk_are_those_that_its_text_stands_on(home: Home) -> None:
