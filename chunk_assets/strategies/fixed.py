@@ -64,7 +64,7 @@ def _skip(text: str, start: int) -> int:
 def _next_start(layout: Layout, start: int, end: int) -> int:
     """The first word of the next window: as far back as the overlap goes."""
     text, sizes = layout.document.markdown, layout.sizes
-    if not text[end:].strip():
+    if _skip(text, end) == len(text):
         return len(text)
     chars = sizes.overlap_chars or sizes.overlap_tokens * _CHARS_PER_TOKEN
     index = layout.vocabularies[0].index

@@ -114,7 +114,7 @@ class Contexts:
 
     def _count_plain(self, keys: list[tuple[int, int]]) -> None:
         """Remembers those that are a heading path which is short enough; the others are made one by one."""
-        plain = [key for key in keys if key[1] < 0]
+        plain = [key for key in keys if key[0] >= 0 and key[1] < 0]
         paths = [BETWEEN_HEADINGS.join(self._titles(heading)) for heading, _ in plain]
         costs = [counter.count_many([path + BEFORE_TEXT for path in paths]) for counter in self.counters]
         for key, path, *cost in zip(plain, paths, *costs, strict=True):

@@ -64,12 +64,38 @@ def gigatoken_engine(name: str) -> Engine:
     import gigatoken
 
     scheme = {"cl100k_base": "gpt4", "o200k_base": "o200k"}[name]
-    with tempfile.TemporaryDirectory() as folder:  # it reads ranks from a file only
-        path = Path(folder, f"{name}.tiktoken")
-        path.write_bytes(vocabularies.RANKS[name].read())
-        backend: Any = gigatoken.Tokenizer.from_tiktoken(path, scheme, {}).backend
-    encode: Callable[[bytes], NDArray[np.uint32]] = backend.encode
-    return encode
+
+    def build() -> Engine:
+        with tempfile.TemporaryDirectory() as folder:  # it reads ranks from a file only
+            path = Path(folder, f"{name}.tiktoken")
+            path.write_bytes(vocabularies.RANKS[name].read())
+            backend: Any = gigatoken.Tokenizer.from_tiktoken(path, scheme, {}).backend
+        encode: Engine = backend.encode
+        return encode
+
+    return _Renewed(build)
+
+
+class _Renewed:
+    """An engine that remembers every word it meets, built anew before that takes much memory.
+
+    Words of more tokens than most are the new ones. Ordinary prose has hardly any; in random words
+    or in a script without blanks, the memory grows to about 50 MB.
+    """
+
+    _ORDINARY = 2  # tokens to a blank, at most
+    _MOST = 2_000_000
+
+    def __init__(self, build: Callable[[], Engine]) -> None:
+        self._build = build
+        self._encode, self._met = build(), 0
+
+    def __call__(self, data: bytes) -> NDArray[np.uint32]:
+        ids = self._encode(data)
+        self._met += max(0, len(ids) - self._ORDINARY * data.count(b" "))
+        if self._met > self._MOST:
+            self._encode, self._met = self._build(), 0
+        return ids
 
 
 # Fastest first.

@@ -189,8 +189,9 @@ class BorderIndex:
         units = np.searchsorted(self.unit_ends, offsets.astype(self.unit_ends.dtype), side="right")
         if self.cumulative is None:
             return units.astype(np.int64)
-        padded = np.concatenate([np.zeros(1, dtype=np.int64), self.cumulative.astype(np.int64)])
-        return padded[units]
+        found, some = np.zeros(len(units), dtype=np.int64), units > 0
+        found[some] = self.cumulative[units[some] - 1]
+        return found
 
 
 def _rank(ascending: NDArray[np.int32], value: int) -> int:
