@@ -52,7 +52,9 @@ def _show(out: Output, plan: Plan) -> None:
             ", ".join(f"{n} {reason}" for reason, n in b.reasons.items()),
             b.convert,
             f"{b.chunks_added} / {b.chunks_changed} / {b.chunks_removed} / {b.chunks_kept}",
-            b.texts_to_embed,
+            f"{b.texts_to_embed} + {b.sparse_texts_to_embed} sparse"
+            if b.sparse_texts_to_embed
+            else b.texts_to_embed,
             f"{b.tokens_to_embed:,}",
         )
         for b in plan.batches

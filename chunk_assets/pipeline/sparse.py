@@ -71,18 +71,27 @@ class SparseEmbedding:
             else:
                 self.store.add(wanted[answer.index], answer.vector)
 
+    def missing_keys(self) -> set[bytes]:
+        """Keys of the chunks that have a row neither in the store nor in the published table."""
+        path = self._published()
+        found: set[bytes] = set()
+        for rows in row_groups(self.chunks_file, ("input_sha256",)):
+            keys = keys_of(rows)
+            there = self.store.contains(keys).tolist()
+            found.update(key for key, known in zip(keys, there, strict=True) if not known)
+        for rows in row_groups(path, ("input_sha256",)) if path is not None and found else ():
+            found.difference_update(keys_of(rows))
+        return found
+
     @property
     def same_model(self) -> bool:
         """Whether published embeddings have sparse vectors of this model."""
         return self._published() is not None
 
     def _published(self) -> Path | None:
-        import pyarrow.parquet as pq
-
-        path = self.context.published_file(EMBEDDINGS)
-        if path is None or sparse_model_of(pq.read_schema(path)) != self.context.recipe.sparse_fingerprint:
+        if published_sparse_model(self.context) != self.context.recipe.sparse_fingerprint:
             return None
-        return path
+        return self.context.published_file(EMBEDDINGS)
 
     def _recover(self) -> None:
         """Takes rows that the store has lost from the published table."""
@@ -113,6 +122,14 @@ class SparseEmbedding:
         return pa.ListArray.from_arrays(
             pa.array(offsets), pairs, type=kind, mask=pa.array(~found) if len(keys) else None
         )
+
+
+def published_sparse_model(context: BatchContext) -> str:
+    """The fingerprint of the sparse model of the published embeddings; empty without one."""
+    import pyarrow.parquet as pq
+
+    path = context.published_file(EMBEDDINGS)
+    return sparse_model_of(pq.read_schema(path)) if path is not None else ""
 
 
 def _row(pairs: Sequence[dict[str, float]], most: int) -> NDArray[np.float32]:

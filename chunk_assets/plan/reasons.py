@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from chunk_assets.pipeline.context import BatchContext
+from chunk_assets.pipeline.sparse import published_sparse_model
 from chunk_assets.pipeline.stages import staged_rows
 from chunk_assets.records import CHUNKS, MARKDOWN_DOCUMENTS, RAW_DOCUMENTS
 from chunk_assets.storage.tables import read_table
@@ -16,10 +17,11 @@ def reasons_of(context: BatchContext, embeds: bool) -> dict[str, str]:
     before, after = _facts(context, published=True), _facts(context, published=False)
     manifest = context.manifest
     model = manifest is not None and manifest.model_fingerprint != context.recipe.model_fingerprint
+    sparse = manifest is not None and published_sparse_model(context) != context.recipe.sparse_fingerprint
     found = dict.fromkeys(sorted(before.keys() - after.keys()), "deleted")
     for name, now in after.items():
         reason = _reason(before.get(name), now, context.damaged)
-        if not reason and model and embeds and now["chunks"]:
+        if not reason and (sparse or (model and embeds)) and now["chunks"]:
             reason = "model_changed"
         if reason:
             found[name] = reason

@@ -21,6 +21,7 @@ REASONS = (
     "metadata_changed",
     "model_changed",
 )
+TO_EMBED = ("texts_to_embed", "tokens_to_embed", "sparse_texts_to_embed")
 # Reasons for which a document is converted.
 CONVERTING = ("new", "changed", "table_damaged", "converter_changed", "failed_before")
 
@@ -40,6 +41,7 @@ class BatchPlan:
     chunks_kept: int = 0
     texts_to_embed: int = 0
     tokens_to_embed: int = 0
+    sparse_texts_to_embed: int = 0
 
     @property
     def reasons(self) -> dict[str, int]:
@@ -90,14 +92,14 @@ class Plan:
         """The contract of ``plan --json``."""
         names = ("convert", "chunks_added", "chunks_changed", "chunks_removed", "chunks_kept")
         return {
-            **{name: self.total(name) for name in (*names, "texts_to_embed", "tokens_to_embed")},
+            **{name: self.total(name) for name in (*names, *TO_EMBED)},
             "estimated_seconds": round(self.estimated_seconds, 1),
             "estimated_price": round(self.estimated_price, 6),
             "currency": self.currency,
             "reasons": self.reasons,
             "batches": [
                 {"batch": str(b.batch), "reasons": b.reasons}
-                | {name: getattr(b, name) for name in (*names, "texts_to_embed", "tokens_to_embed")}
+                | {name: getattr(b, name) for name in (*names, *TO_EMBED)}
                 for b in self.batches
             ],
             "problems": list(self.problems),

@@ -24,6 +24,7 @@ from chunk_assets.pipeline import (
 )
 from chunk_assets.pipeline.context import BatchContext
 from chunk_assets.pipeline.embedding import Embedding
+from chunk_assets.pipeline.sparse import SparseEmbedding
 from chunk_assets.plan.diffs import compare, diffs_of, hashes_of
 from chunk_assets.plan.reasons import reasons_of
 from chunk_assets.plan.records import CONVERTING, BatchPlan, DocumentDiff, Plan
@@ -70,6 +71,7 @@ class _Work:
     wanted: set[Batch] | None
     # Texts that an earlier batch of the plan embeds already.
     foreseen: set[bytes] = field(default_factory=set)
+    foreseen_sparse: set[bytes] = field(default_factory=set)
     diffs: list[DocumentDiff] = field(default_factory=list)
 
 
@@ -105,6 +107,7 @@ def _plan_batch(work: _Work, batch: Batch) -> BatchPlan:
     documents = reasons_of(context, bool(texts))
     if work.diff_samples:
         work.diffs += diffs_of(context, before, after, work.diff_samples)
+    sparse = _sparse_texts(work, context)
     sizes = {listed.document_id: listed.size_bytes for listed in context.documents}
     staging.clear(context.layout, batch, (RAW_DOCUMENTS, MARKDOWN_DOCUMENTS, CHUNKS))
     return BatchPlan(
@@ -118,6 +121,7 @@ def _plan_batch(work: _Work, batch: Batch) -> BatchPlan:
         chunks_removed=figures["removed"],
         chunks_kept=figures["kept"],
         texts_to_embed=len(texts),
+        sparse_texts_to_embed=sparse,
         tokens_to_embed=sum(texts.values()),
     )
 
@@ -132,6 +136,18 @@ def _texts(work: _Work, context: BatchContext) -> dict[bytes, int]:
     fresh = {key: tokens for key, tokens in wanted.items() if key not in work.foreseen}
     work.foreseen |= fresh.keys()
     return fresh
+
+
+def _sparse_texts(work: _Work, context: BatchContext) -> int:
+    """How many texts this batch would send to the sparse model; equal ones count once in a plan."""
+    stage = staging.staged(context.layout, CHUNKS, context.batch)
+    model = context.session.sparse_model()
+    if stage is None or model is None:
+        return 0
+    path = staging.path_of(context.layout, CHUNKS, context.batch, stage)
+    fresh = SparseEmbedding(context, path, model).missing_keys() - work.foreseen_sparse
+    work.foreseen_sparse |= fresh
+    return len(fresh)
 
 
 def _estimates(session: Session, plans: list[BatchPlan]) -> tuple[float, float]:

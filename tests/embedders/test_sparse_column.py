@@ -16,6 +16,7 @@ from chunk_assets.embedders.sparse_rows import flat, row_of
 from chunk_assets.errors import ConfigurationError
 from chunk_assets.pipeline import RunOptions, Session, run_sources
 from chunk_assets.pipeline.pruning import prune
+from chunk_assets.plan import Plan, make_plan
 from chunk_assets.text.contexts import embedder_text
 from chunk_assets.verify import verify
 from tests.embedders.tiny_splade import WORDS, save_model
@@ -58,6 +59,10 @@ class Home:
         for error in report.errors:
             raise error
         return report
+
+    def plan(self, catalog: str) -> Plan:
+        (self.path / "sources.yaml").write_text(catalog % self.model if "%s" in catalog else catalog)
+        return make_plan(load_catalog(self.path), options=RunOptions(workers=1, executor=self.executor))
 
     @property
     def file(self) -> Path:
@@ -110,7 +115,13 @@ def test_each_chunk_has_the_weights_of_the_model_beside_its_vector(home, model):
 def test_a_model_added_later_embeds_no_dense_text_again_and_moves_no_dense_byte(home):
     home.run(PLAIN)
     before = {row["chunk_id"]: row["vector"] for row in home.rows()}
+    assert not home.plan(PLAIN).reasons
+    planned = home.plan(WITH)
+    assert planned.total("texts_to_embed") == 0
+    assert planned.total("sparse_texts_to_embed") == len(before)
+    assert planned.reasons == {"model_changed": 3}
     report = home.run(WITH)
+    assert not home.plan(WITH).reasons
     assert report.embedded == 0
     assert sum(stage.sparse_texts for batch in report.batches for stage in batch.stages) == len(before)
     assert {row["chunk_id"]: row["vector"] for row in home.rows()} == before
