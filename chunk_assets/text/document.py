@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chunk_assets.records import Page
-from chunk_assets.text import sentences, spans
+from chunk_assets.text import graphemes, sentences, spans
 from chunk_assets.text.delimited import as_table
 from chunk_assets.text.markdown import kinds, structure
 
@@ -64,8 +64,14 @@ class TextDocument:
     def trimmed(
         self, starts: NDArray[np.int64], ends: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The spans without outer white space."""
-        return spans.trimmed(self.markdown, self.points, starts, ends)
+        """The spans without outer white space; a blank with a mark on it is not white."""
+        begins, stops = spans.trimmed(self.markdown, self.points, starts, ends)
+        if self.points.dtype != np.uint8:
+            moved = np.flatnonzero(begins > starts)
+            moved = moved[(begins[moved] < stops[moved]) & (self.points[begins[moved] - 1] > ord("\r"))]
+            for at in moved.tolist():
+                begins[at] = graphemes.visible(self.markdown, begins.item(at) - 1, stops.item(at))
+        return begins, stops
 
     @cached_property
     def hard_breaks(self) -> NDArray[np.int64]:

@@ -14,6 +14,9 @@ from typing import Any
 LOOK_BACK = 128
 # Flags are pairs counted from where their run begins, so such runs are followed further.
 _FLAG_LOOK_BACK = 4_096
+_BLANKS = re.compile(r"\s*")
+# No character before it joins the one before.
+_FIRST_MARK = "\u0300"
 _FLAG = re.compile("[\U0001f1e6-\U0001f1ff]")
 _FLAGS = re.compile("[\U0001f1e6-\U0001f1ff]{2}")
 _NO_FLAG = re.compile("[^\U0001f1e6-\U0001f1ff]")
@@ -64,6 +67,18 @@ def safe_cut(text: str, offset: int) -> int:
             return first + int(found.start())
         border = int(found.end())
     return first + border
+
+
+def visible(text: str, start: int, end: int) -> int:
+    """The first character of ``text[start:end]`` that is no white space, or ``end``.
+
+    A blank with a mark on it (a blank before U+0301) is a cluster that a reader sees.
+    """
+    found = _BLANKS.match(text, start, end)
+    at = found.end() if found else start
+    if start < at < end and text[at] >= _FIRST_MARK and not is_boundary(text, at):
+        return at - 1
+    return at
 
 
 def next_cut(text: str, offset: int) -> int:

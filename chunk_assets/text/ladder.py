@@ -27,7 +27,6 @@ _LOOK_BACK = 160
 # A token is at least one byte. One of many characters is so rare that longer spans are looked at last.
 _TOKENS_PER_CHAR, _CHARS_PER_TOKEN = 4, 16
 _LINE = re.compile(r"\r\n|[\n\r\f]")
-_WHITE = re.compile(r"\s*")
 _CELL = re.compile(r"<t[hd]\b", re.IGNORECASE)
 
 
@@ -46,9 +45,9 @@ class Room:
 
     def fits(self, start: int, end: int) -> bool:
         """Whether ``text[start:end]`` without its outer white space is within every bound."""
+        start = graphemes.visible(self.text, start, end)
         piece = self.text[start:end]
         end -= len(piece) - len(piece.rstrip())
-        start += len(piece) - len(piece.lstrip())
         if start >= end:
             return True
         if self.max_chars and end - start > self.max_chars:
@@ -88,23 +87,17 @@ def _is_over(index: TokenIndex, start: int, end: int, most: int) -> bool:
 
 def cuts(room: Room, start: int, end: int, kind: int) -> Iterator[tuple[int, int]]:
     """The offsets at which ``text[start:end]``, in a block of ``kind``, is cut, with their ranks."""
-    start = _visible(room.text, start, end)
+    start = graphemes.visible(room.text, start, end)
     rungs = list(_rungs(room.text, start, end, kind))
     while start < end:
         stop = room.furthest(start, end)
         if stop >= end and room.fits(start, end):
             return
         at, rank = _best(room, rungs, start, stop, end)
-        start = _visible(room.text, at, end)
+        start = graphemes.visible(room.text, at, end)
         if start >= end:
             return
         yield at, rank
-
-
-def _visible(text: str, start: int, end: int) -> int:
-    """The first character at or after ``start`` that is no white space."""
-    found = _WHITE.match(text, start, end)
-    return found.end() if found else start
 
 
 def _rungs(text: str, start: int, end: int, kind: int) -> Iterator[tuple[int, Sequence[int]]]:

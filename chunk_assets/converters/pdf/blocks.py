@@ -14,7 +14,8 @@ _BULLET = re.compile(rf"^(?:[{BULLETS}]|[-–—o\ue000-\uf8ff](?=\s))\s*(?=\S|$
 _LONE = re.compile(rf"[{BULLETS}\ue000-\uf8ff]")
 _NUMBER = re.compile(r"^(\(?(?:\d{1,3}|[a-zA-Z]|[ivxlIVXL]{1,6})[.)])\s+(?=\S)")
 _LEADER = re.compile(r"(?:\s?[.·…_]){4,}\s*")
-_LEADER_MARKS = ("...", ". .", "··", "· ·", "……", "… …", "___")
+# What every row of dots has in it; most lines have none, and this tells so at once.
+_LEADER_MARKS = re.compile(r"\.\.\.|\. \.|··|· ·|……|… …|___")
 # The dots that lead to a page number at the line's end, or the line to write on in a form.
 _LEADS = re.compile(r"(?:\s?[.·…]){4,}\s*\S{0,8}$|_{3}")
 _ENDS = re.compile(rf"[.!?:;。！？：；]['\"”’»)\]]*[\d{RAISED}]{{0,2}}$")
@@ -109,7 +110,7 @@ def _new_block(line: Line) -> Block:
 
 def has_leader(text: str) -> bool:
     """Whether a row of dots or the like leads from a title to a page number."""
-    return any(mark in text for mark in _LEADER_MARKS) and bool(_LEADER.search(text))
+    return bool(_LEADER_MARKS.search(text)) and bool(_LEADER.search(text))
 
 
 def leads_on(text: str) -> bool:

@@ -19,7 +19,7 @@ from chunk_assets.converters.pdf.model import Line, Table, Word
 COLUMN_GAP = 0.55
 _FIGURE = frozenset("0123456789.,%$€£¥()-–—+/*:−<>≤≥±~ ")
 _CAPTION = re.compile(r"(?:table|exhibit|figure|schedule|chart)\s+\S*\d", re.IGNORECASE)
-_LEADER = ("....", ". . .", "…", "____", "····")
+_LEADER = re.compile(r"\.{4}|\. \. \.|…|____|····")
 _DOTS = re.compile(r"[.·…]{3,}$|^[.·]$")
 
 
@@ -36,8 +36,7 @@ class _Row:
     @property
     def leader(self) -> bool:
         """Whether it is a line of a table of contents or of a form, with dots or a line to the right."""
-        text = " ".join([part.text for part in self.parts])
-        return any(mark in text for mark in _LEADER)
+        return bool(_LEADER.search(" ".join([part.text for part in self.parts])))
 
     @property
     def several(self) -> bool:

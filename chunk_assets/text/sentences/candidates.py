@@ -37,6 +37,7 @@ def _classes() -> NDArray[np.uint8]:
     table[_codes("“‘([{«‹¿¡")] = _OPENER
     table[_codes("\"'*_`")] = _CLOSER | _OPENER
     table[ord("[")] = _CLOSER | _OPENER  # it may hold the mark of a note
+    table[_codes("⁰¹²³⁴⁵⁶⁷⁸⁹")] = _CLOSER  # marks of notes
     return table
 
 

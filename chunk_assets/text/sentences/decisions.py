@@ -14,11 +14,12 @@ from chunk_assets.text.sentences.stops import ends_at_stop
 
 NO = -1
 
-_CLOSERS = "\"'”’)\\]}»›*_`」』）】》〉］｝"
+_CLOSERS = "\"'”’)\\]}»›*_`」』）】》〉］｝⁰¹²³⁴⁵⁶⁷⁸⁹"
 _OPENERS = "\"'“‘(\\[{«‹*_`¿¡「『（【《〈"
 
 _AFTER = re.compile(rf"([{_CLOSERS}]*)(\s*)([{_OPENERS}]*)(\S?)")
-_NOTE_MARK = re.compile(r"(?:(?:\[\d{1,3}\])+|\d{1,2})\s+(?=[\"“‘(]*[A-Z])")
+# Group 1 is a mark that can't be part of a figure: raised, or in brackets.
+_NOTE_MARK = re.compile(r"(?:((?:\[\^?\d{1,3}\])+|[⁰¹²³⁴-⁹]{1,3})|\d{1,2})\s+(?=[\"“‘(]*[A-Z])")
 _SPACED_DOTS = re.compile(r"(?:\.\s){2,}\.\Z|\s\.\Z")
 
 
@@ -105,10 +106,13 @@ def _after_foreign(found: re.Match[str]) -> int:
 
 
 def _without_blank(place: Place) -> int:
-    """``word.The next`` where the blank was lost, and ``word.[3] The`` with the mark of a note."""
+    """``word.The next`` where the blank was lost, and ``word.³ The`` with the mark of a note."""
     text, last = place.text, place.last
     word = word_before(place)
-    if text[last] == "." and (note := _NOTE_MARK.match(text, last + 1)) and len(word) > 2 and word.isalpha():
+    note = _NOTE_MARK.match(text, last + 1)
+    if note and note[1] and (text[last] in "?!" or word[-1:] in "0123456789%)"):
+        return note.end()
+    if note and text[last] == "." and len(word) > 2 and word.isalpha():
         return note.end() if word.lower() not in words.REFERENCES else NO
     follower = follower_at(place, last + 1, "", text[last + 1 : last + 2])
     lost = follower.first.isupper() and follower.word[1:].islower()
