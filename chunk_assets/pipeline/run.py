@@ -87,7 +87,10 @@ def _blocked(context: BatchContext, verdicts: Iterable[Outcome]) -> StopRun | No
 
 
 def all_batches(session: Session, sources: Iterable[str] | None = None) -> Iterator[Batch]:
-    """Every batch that has documents, listed or published, source by source in order.
+    """Every batch that has documents, listed or published, source by source.
+
+    New batches come first and those that lose all their documents last, so that a document that moves from
+    one to the other is there before it goes.
 
     Raises:
         SourceUnavailable: a source can't be listed.
@@ -98,8 +101,9 @@ def all_batches(session: Session, sources: Iterable[str] | None = None) -> Itera
     for source in sources if sources is not None else session.catalog.sources:
         session.listing(source)
         session.documents(source, "")
-        slices = set(session.slices[source]) | {b.slice for b in published if b.source == source}
-        yield from (Batch(source, key) for key in sorted(slices))
+        here, before = set(session.slices[source]), {b.slice for b in published if b.source == source}
+        for keys in (here - before, here & before, before - here):
+            yield from (Batch(source, key) for key in sorted(keys))
 
 
 def run_sources(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from homes import CATALOG, Home, numbered_pdf, prose
 
-from chunk_assets.pipeline import pruning
+from chunk_assets.pipeline import all_batches, pruning, run_batch
 from chunk_assets.storage import vectors
 from chunk_assets.storage.vectors import VectorStore
 
@@ -70,6 +70,23 @@ def test_another_number_of_buckets_embeds_nothing_and_loses_nothing(home: Home) 
     assert home.embedder.asked == []
     assert {row["chunk_id"]: row["chunk_sha256"] for row in home.rows("chunks")} == before
     assert len(list(home.path.glob("tables/chunks/*/*"))) == 5
+
+
+@pytest.mark.parametrize("counts", [(1, 4), (4, 1)])
+def test_while_documents_move_to_other_buckets_none_is_missing(home: Home, counts: tuple[int, int]) -> None:
+    slices = "{path: docs, slice: {by: bucket, count: %d}}"
+    home.catalog(CATALOG.replace("{path: docs}", slices % counts[0]))
+    for number in range(12):
+        home.write(f"d{number:02d}.md", prose(f"n{number}", 1))
+    home.run()
+    everything = set(home.column("embeddings", "document_id"))
+    home.catalog(CATALOG.replace("{path: docs}", slices % counts[1]))
+    session = home.session()
+    for batch in list(all_batches(session)):
+        run_batch(session.catalog, batch.source, batch.slice, session=session)
+        assert set(home.column("embeddings", "document_id")) == everything
+    assert home.embedder.asked == []
+    home.assert_in_step()
 
 
 def test_one_changed_document_touches_one_bucket(home: Home) -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import random
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +79,44 @@ def test_the_run_does_exactly_what_the_plan_said(home: Home, change: str) -> Non
     }
     assert planned.reasons == reasons[change]
     assert plan(home).reasons == {}
+
+
+def change(home: Home, chance: random.Random, mark: str) -> None:
+    """One of the things that happen to a home, at random."""
+    documents = sorted(home.docs.rglob("*.md"))
+    chosen = chance.choice(documents)
+    happenings: list[Callable[[], object]] = [
+        lambda: chosen.write_text(chosen.read_text() + prose(mark, 1)),
+        lambda: home.write(f"{mark}.md", prose(mark, chance.randrange(1, 4))),
+        lambda: chosen.unlink() if len(documents) > 3 else None,
+        lambda: chosen.rename(chosen.with_name(f"{mark}-moved.md")),
+        lambda: home.write(f"{mark}-copy.md", chosen.read_text()),
+        lambda: home.write(f"{chosen.name}.meta.yaml", f"company: {mark}\n"),
+        lambda: home.write(f"{mark}.pdf", b"%PDF-1.7\nnot really\n"),
+        lambda: home.catalog(chance.choice([CATALOG, OTHER_POLICY])),
+        lambda: setattr(home, "embedder", CountingEmbedder(dimension=chance.choice([8, 16]))),
+        lambda: chance.choice(sorted((home.path / "tables").rglob("*.parquet"))).unlink(),
+        lambda: shutil.rmtree(home.path / "state"),
+    ]
+    chance.choice(happenings)()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_whatever_happens_to_a_home_the_run_does_what_the_plan_said(home: Home, seed: int) -> None:
+    chance = random.Random(seed)
+    for number in range(5):
+        home.write(f"d{number}.md", prose(f"n{number}", chance.randrange(1, 5)))
+    home.run()
+    for step in range(4):
+        for turn in range(chance.randrange(1, 4)):
+            change(home, chance, f"m{step}{turn}")
+        planned = plan(home)
+        stages = [stage for batch in home.run().batches for stage in batch.stages]
+        converted = sum(stage.worked for stage in stages if stage.table == "markdown_documents")
+        assert planned.total("convert") == converted
+        assert planned.total("texts_to_embed") == sum(stage.texts for stage in stages)
+        assert planned.total("tokens_to_embed") == sum(stage.tokens for stage in stages)
+        assert plan(home).reasons == {}
 
 
 def test_an_edit_is_counted_as_changed_and_added_chunks(home: Home) -> None:
