@@ -8,7 +8,7 @@ and writing sends once more, with the same key (ADR 0008).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -79,6 +79,8 @@ class Ledger:
     incidents: dict[str, Incident] = field(default_factory=dict)
     # How often each place had an incident: part of the key, so that each one has its own.
     counts: dict[str, int] = field(default_factory=dict)
+    # Targets whose newest delivery was not finished: they come last, so that one that hangs starves nobody.
+    failing: set[str] = field(default_factory=set)
 
     @classmethod
     def load(cls, path: Path) -> Ledger:
@@ -96,13 +98,14 @@ class Ledger:
             )
             for place, row in value.get("incidents", {}).items()
         }
-        return cls(path, incidents, value.get("counts", {}))
+        return cls(path, incidents, value.get("counts", {}), set(value.get("failing", ())))
 
     def save(self) -> None:
         """Writes the ledger in one atomic replacement."""
         value = {
             "incidents": {place: asdict(incident) for place, incident in self.incidents.items()},
             "counts": self.counts,
+            "failing": sorted(self.failing),
         }
         write_atomic(self.path, canonical_json(value).encode())
 
@@ -124,7 +127,9 @@ class Ledger:
         again = known is not None and known.condition.serial != condition.serial
         if known is None or known.over or again:
             self.counts[place] = self.counts.get(place, 0) + 1
-            key = sha256_text(canonical_json([place, self.counts[place]]))[:16]
+            # With the home, since two homes with sources of the same names may tell the same receiver.
+            parts = [str(self.path.resolve()), place, self.counts[place]]
+            key = sha256_text(canonical_json(parts))[:16]
             self.incidents[place] = Incident(key, condition)
         else:
             self.incidents[place] = replace(known, condition=replace(condition, since=known.condition.since))
@@ -135,6 +140,13 @@ class Ledger:
             self.incidents[place] = replace(incident, over=True)
         else:
             del self.incidents[place]
+
+    def forget(self, targets: Collection[str]) -> None:
+        """Drops incidents that are over and of which none of the ``targets`` is still to be told."""
+        for place, incident in list(self.incidents.items()):
+            owed = set(incident.told) & set(targets) - set(incident.told_over)
+            if incident.over and targets and not owed:
+                del self.incidents[place]
 
     def note(self, notices: Iterable[Notice], target: str) -> None:
         """Writes down that ``target`` has the notices; a finished incident is forgotten."""

@@ -16,17 +16,21 @@ def send_due(ledger: Ledger, targets: Sequence[Target], digest_over: int) -> tup
     """Delivers what is due; more than ``digest_over`` notices for a target go together, 200 a message.
 
     The ledger is saved before the first delivery, so that keys are fixed before anybody hears them, and
-    after each one. A target that fails is tried again at the next call; the others do not wait for it.
+    after each one. A target that fails is tried again at the next call, after those that did not.
 
     Returns the number of notices delivered, and what went wrong.
     """
     ledger.save()
     delivered, problems = 0, []
-    for target in targets:
+    for target in sorted(targets, key=lambda target: target.name in ledger.failing):
         due = due_notices(ledger, target.name)
+        if not due:
+            continue
+        ledger.failing.add(target.name)
+        ledger.save()
         size = MOST_IN_ONE if len(due) > digest_over else 1
-        parcels = [due[start : start + size] for start in range(0, len(due), size)]
-        for parcel in parcels:
+        for start in range(0, len(due), size):
+            parcel = due[start : start + size]
             try:
                 target.send(parcel)
             except Retry as error:
@@ -34,4 +38,8 @@ def send_due(ledger: Ledger, targets: Sequence[Target], digest_over: int) -> tup
                 break
             ledger.note(parcel, target.name)
             delivered += len(parcel)
+        else:
+            ledger.failing.discard(target.name)
+    ledger.forget([target.name for target in targets])
+    ledger.save()
     return delivered, problems

@@ -2,12 +2,12 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 
 import dagster as dg
 
-from chunk_assets.catalog import Catalog, load_catalog
+from chunk_assets.catalog import Catalog, Retries, load_catalog
 from chunk_assets.defs.jobs import job_name
 from chunk_assets.defs.looks import Look, Todo
 from chunk_assets.defs.partitions import partitions_of
@@ -17,6 +17,9 @@ from chunk_assets.errors import SourceUnavailable
 from chunk_assets.hashing import fingerprint
 from chunk_assets.pipeline import BatchContext, Session, all_batches
 from chunk_assets.records import OK
+
+# Batches whose runs are looked up with one question to the database.
+AT_ONCE = 200
 
 
 def as_written(loaded: Catalog) -> Catalog:
@@ -85,30 +88,6 @@ def _only_waits(context: BatchContext) -> bool:
     return not due or time.time() < min(due)
 
 
-def request(todo: Todo, instance: dg.DagsterInstance, catalog: Catalog, why: str) -> dg.RunRequest | None:
-    """The run request for a batch, or ``None`` when runs on this very state failed too often or lately.
-
-    The run key holds the state and how many runs on it have ended, so that asking twice starts one run,
-    and a batch whose run died is asked for again, a bounded number of times, with growing waits.
-    """
-    tags = {BATCH_TAG: str(todo.batch), STATE_TAG: todo.state}
-    ended = instance.get_run_records(filters=dg.RunsFilter(tags=tags), limit=50)
-    rule = catalog.retry_rule(todo.batch.source)
-    if len(ended) >= rule.max_attempts:
-        return None
-    if ended:
-        last = max(record.end_time or record.update_timestamp.timestamp() for record in ended)
-        wait = rule.first_wait_minutes * 60 * 2 ** (len(ended) - 1)
-        if time.time() - last < wait:
-            return None
-    return dg.RunRequest(
-        run_key=f"{todo.batch}:{todo.state}:{len(ended)}",
-        job_name=job_name("ingest", todo.batch.source),
-        partition_key=todo.batch.slice,
-        tags={**tags, "chunk-assets/why": why},
-    )
-
-
 def requests(
     catalog: Catalog, instance: dg.DagsterInstance, found: Look, most: int, why: str
 ) -> list[dg.RunRequest]:
@@ -119,11 +98,48 @@ def requests(
     for todo in found.todo:
         ranked.append((turn[todo.batch.source], todo.batch, todo))
         turn[todo.batch.source] += 1
+    free = [todo for *_, todo in sorted(ranked, key=lambda item: item[:2]) if str(todo.batch) not in busy]
     asked: list[dg.RunRequest] = []
-    for _, batch, todo in sorted(ranked, key=lambda item: item[:2]):
+    for start in range(0, len(free), AT_ONCE):
+        part = free[start : start + AT_ONCE]
+        ended = _ended(instance, part)
+        for todo in part:
+            ends = ended.get((str(todo.batch), todo.state), [])
+            if len(asked) < most and _may_ask(ends, catalog.retry_rule(todo.batch.source)):
+                asked.append(_request(todo, len(ends), why))
         if len(asked) >= most:
             break
-        wanted = None if str(batch) in busy else request(todo, instance, catalog, why)
-        if wanted is not None:
-            asked.append(wanted)
     return asked
+
+
+def _ended(instance: dg.DagsterInstance, todos: Sequence[Todo]) -> dict[tuple[str, str], list[float]]:
+    """When the runs on these very states ended, by batch and state; one question for many batches."""
+    states = [todo.state for todo in todos]
+    found: dict[tuple[str, str], list[float]] = {}
+    for record in instance.get_run_records(filters=dg.RunsFilter(tags={STATE_TAG: states})):
+        tags = record.dagster_run.tags
+        ended = record.end_time or record.update_timestamp.timestamp()
+        found.setdefault((tags.get(BATCH_TAG, ""), tags[STATE_TAG]), []).append(ended)
+    return found
+
+
+def _may_ask(ends: Sequence[float], rule: Retries) -> bool:
+    """Whether runs on a state have not failed too often or lately; waits double."""
+    if not ends:
+        return True
+    wait = rule.first_wait_minutes * 60 * 2 ** (len(ends) - 1)
+    return len(ends) < rule.max_attempts and time.time() - max(ends) >= wait
+
+
+def _request(todo: Todo, ended: int, why: str) -> dg.RunRequest:
+    """The run request for a batch.
+
+    The run key holds the state and how many runs on it have ended, so that asking twice starts one run,
+    and a batch whose run died is asked for again, a bounded number of times.
+    """
+    return dg.RunRequest(
+        run_key=f"{todo.batch}:{todo.state}:{ended}",
+        job_name=job_name("ingest", todo.batch.source),
+        partition_key=todo.batch.slice,
+        tags={BATCH_TAG: str(todo.batch), STATE_TAG: todo.state, "chunk-assets/why": why},
+    )

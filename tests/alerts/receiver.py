@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -18,6 +18,7 @@ class Receiver(ThreadingHTTPServer):
     def __init__(self) -> None:
         self.bodies: list[dict[str, Any]] = []
         self.status = 200
+        self.heard: Callable[[], object] = lambda: None
         super().__init__(("127.0.0.1", 0), _Handler)
 
     @property
@@ -33,6 +34,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         server = self.server
         assert isinstance(server, Receiver)
+        server.heard()
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if server.status == 200:
             server.bodies.append(body)

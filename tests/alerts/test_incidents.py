@@ -114,6 +114,43 @@ def test_one_target_that_is_down_does_not_keep_the_others_waiting(ledger: Ledger
         assert (len(good.notices), len(bad.notices)) == (1, 1)
 
 
+def test_a_target_that_hangs_comes_last_the_next_time(ledger: Ledger) -> None:
+    """Its delivery was begun and never noted: the tick was ended from outside in the middle of it."""
+    with receiving() as good, receiving() as hanging:
+        order: list[str] = []
+        good.heard, hanging.heard = (lambda: order.append("good")), (lambda: order.append("hanging"))
+        targets = [Target("hanging", "webhook", hanging.url), Target("good", "webhook", good.url)]
+        hanging.status = 503
+        for number in range(2):
+            ledger.see([replace(FAULT, serial=number)])
+            send_due(ledger, targets, 10)
+        assert order == ["hanging", "good", "good", "hanging"]
+        assert Ledger.load(ledger.path).failing == {"hanging"}
+        hanging.status = 200
+        send_due(ledger, targets, 10)
+        assert Ledger.load(ledger.path).failing == set()
+
+
+def test_an_incident_that_only_a_removed_target_knew_of_is_forgotten_when_it_is_over(ledger: Ledger) -> None:
+    with receiving() as receiver:
+        ledger.see([FAULT])
+        send_due(ledger, [Target("old", "webhook", receiver.url)], 10)
+        ledger.see([])
+        send_due(ledger, [], 10)  # no target at all may be a mistake: nothing is forgotten
+        assert len(ledger.incidents) == 1
+        send_due(ledger, [Target("new", "webhook", receiver.url)], 10)
+        assert ledger.incidents == {}
+
+
+def test_two_homes_with_sources_of_the_same_name_have_different_keys(tmp_path: Path) -> None:
+    keys = set()
+    for name in ("one", "two"):
+        ledger = Ledger(tmp_path / name / "ledger.json")
+        ledger.see([FAULT])
+        keys.update(incident.key for incident in ledger.incidents.values())
+    assert len(keys) == 2
+
+
 def test_apprise_delivers_to_the_addresses_of_the_environment(ledger: Ledger) -> None:
     with receiving() as receiver:
         port = receiver.server_address[1]
