@@ -36,14 +36,36 @@ def pdfplumber_text(path: str) -> str:
         return "\n".join(page.extract_text() for page in document.pages)
 
 
-def python_docx_naive(path: str) -> str:
-    """Paragraphs and tables as most tutorials read them."""
+def python_docx_texts(path: str) -> str:
+    """The texts of all paragraphs and then of all tables: the least that python-docx can be asked for."""
     import docx
 
     document = docx.Document(path)
     paragraphs = [paragraph.text for paragraph in document.paragraphs]
     rows = [" | ".join(cell.text for cell in row.cells) for table in document.tables for row in table.rows]
     return "\n".join(paragraphs + rows)
+
+
+def python_docx_naive(path: str) -> str:
+    """What a first converter on python-docx does, without numbering, notes, boxes or tracked changes.
+
+    The blocks of the body in order; headings by the name of the style, bold and italic by run, tables
+    cell by cell.
+    """
+    import docx
+    from docx.table import Table
+
+    document = docx.Document(path)
+    lines = []
+    for block in document.iter_inner_content():
+        if isinstance(block, Table):
+            lines += [" | ".join(cell.text for cell in row.cells) for row in block.rows]
+            continue
+        style = (block.style.name if block.style is not None else None) or ""
+        runs = [f"**{r.text}**" if r.bold else f"*{r.text}*" if r.italic else r.text for r in block.runs]
+        prefix = "#" * int(style[-1]) + " " if style[:-1] == "Heading " and style[-1].isdigit() else ""
+        lines.append(prefix + "".join(runs))
+    return "\n".join(lines)
 
 
 def mammoth_markdown(path: str) -> str:
@@ -115,38 +137,75 @@ def kreuzberg_text(path: str) -> str:
     return str(kreuzberg.extract_file_sync(path).content)
 
 
+def liteparse_text(path: str) -> str:
+    """liteparse's text without recognition of pictures."""
+    from liteparse import LiteParse
+
+    return str(LiteParse(ocr_enabled=False, quiet=True, num_workers=1).parse(path).text)
+
+
+def pdf_oxide_markdown(path: str) -> str:
+    """pdf_oxide's markdown of all pages."""
+    from pdf_oxide import PdfDocument
+
+    return str(PdfDocument(path).to_markdown_all())
+
+
+def pdf_inspector_markdown(path: str) -> str:
+    """pdf_inspector's markdown."""
+    import pdf_inspector
+
+    return str(pdf_inspector.process_pdf(path).markdown or "")
+
+
+def office_oxide_markdown(path: str) -> str:
+    """office_oxide's markdown."""
+    import office_oxide
+
+    return str(office_oxide.to_markdown(path))
+
+
 # Kind of file → contender → (package that must be installed, function).
 Peer = tuple[str, Callable[[str], str]]
+MARKITDOWN: Peer = ("markitdown", markitdown_text)
+KREUZBERG: Peer = ("kreuzberg", kreuzberg_text)
+OFFICE_OXIDE: Peer = ("office_oxide", office_oxide_markdown)
 PEERS: Mapping[str, Mapping[str, Peer]] = {
     "pdf": {
         "pypdfium2 (bare text)": ("pypdfium2", pypdfium2_text),
         "pdfplumber": ("pdfplumber", pdfplumber_text),
-        "markitdown": ("markitdown", markitdown_text),
-        "kreuzberg": ("kreuzberg", kreuzberg_text),
+        "liteparse": ("liteparse", liteparse_text),
+        "pdf_oxide": ("pdf_oxide", pdf_oxide_markdown),
+        "pdf_inspector": ("pdf_inspector", pdf_inspector_markdown),
+        "markitdown": MARKITDOWN,
+        "kreuzberg": KREUZBERG,
     },
     "docx": {
+        "python-docx (texts)": ("docx", python_docx_texts),
         "python-docx (naive)": ("docx", python_docx_naive),
         "mammoth": ("mammoth", mammoth_markdown),
-        "markitdown": ("markitdown", markitdown_text),
-        "kreuzberg": ("kreuzberg", kreuzberg_text),
+        "office_oxide": OFFICE_OXIDE,
+        "markitdown": MARKITDOWN,
+        "kreuzberg": KREUZBERG,
     },
     "xlsx": {
         "calamine (bare)": ("python_calamine", calamine_bare),
         "calamine": ("python_calamine", calamine_values),
         "openpyxl": ("openpyxl", openpyxl_values),
-        "markitdown": ("markitdown", markitdown_text),
-        "kreuzberg": ("kreuzberg", kreuzberg_text),
+        "office_oxide": OFFICE_OXIDE,
+        "markitdown": MARKITDOWN,
+        "kreuzberg": KREUZBERG,
     },
-    "csv": {
-        "csv (naive)": ("csv", csv_naive),
-        "markitdown": ("markitdown", markitdown_text),
-        "kreuzberg": ("kreuzberg", kreuzberg_text),
-    },
+    "csv": {"csv (naive)": ("csv", csv_naive), "markitdown": MARKITDOWN, "kreuzberg": KREUZBERG},
     "html": {
         "markdownify": ("markdownify", markdownify_page),
-        "markitdown": ("markitdown", markitdown_text),
-        "kreuzberg": ("kreuzberg", kreuzberg_text),
+        "markitdown": MARKITDOWN,
+        "kreuzberg": KREUZBERG,
     },
+    "md": {"markitdown": MARKITDOWN, "kreuzberg": KREUZBERG},
+    "txt": {"markitdown": MARKITDOWN, "kreuzberg": KREUZBERG},
+    "pptx": {"office_oxide": OFFICE_OXIDE, "markitdown": MARKITDOWN, "kreuzberg": KREUZBERG},
+    "eml": {"markitdown": MARKITDOWN, "kreuzberg": KREUZBERG},
 }
 
 
