@@ -90,9 +90,9 @@ class TableWriter:
 
         if not count:
             return
-        # One contiguous chunk a column: where pages end depends on how the columns are chunked.
-        waiting = pa.concat_tables(self._waiting).combine_chunks()
+        waiting = pa.concat_tables(self._waiting)
         with writing(self._path):
+            # One contiguous chunk a column: where pages end depends on how the columns are chunked.
             self._writer.write_table(waiting.slice(0, count).combine_chunks(), row_group_size=count)
         self._waiting = [waiting.slice(count)]
         self._waiting_rows -= count
