@@ -54,6 +54,7 @@ def add(result: Result, name: str, case: str, *arguments: int) -> dict[str, floa
     found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     result.figures[name] = found
     result.table.append([name, found["cpu"], found["peak_mb"]])
+    print(f"{name}: {found['cpu']:.2f} s", file=sys.stderr)
     return found
 
 
