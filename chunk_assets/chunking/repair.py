@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chunk_assets.strategies.base import Piece
-from chunk_assets.text import ladder, reasons
+from chunk_assets.text import graphemes, ladder, reasons
 from chunk_assets.text.spans import is_white
 
 if TYPE_CHECKING:
@@ -53,7 +53,8 @@ def _is_tidy(document: TextDocument, pieces: list[Piece]) -> bool:
     if not ((starts[1:] > starts[:-1]) & (ends[1:] > ends[:-1])).all():
         return False
     points, text = document.points, document.markdown
-    if is_white(points[starts]).any() or is_white(points[ends - 1]).any():
+    blank = starts[is_white(points[starts])].tolist()
+    if any(graphemes.visible(text, at, len(text)) != at for at in blank) or is_white(points[ends - 1]).any():
         return False
     begins, stops = np.append(0, ends), np.append(starts, len(text))
     apart = stops > begins
@@ -86,9 +87,8 @@ def _rising(text: str, pieces: list[Piece]) -> list[Piece]:
 def _trimmed(text: str, piece: Piece) -> tuple[int, int]:
     start, end = piece.start, piece.end
     if start < end and (text[start].isspace() or text[end - 1].isspace()):
-        whole = text[start:end]
-        end = start + len(whole.rstrip())
-        start = min(end, start + len(whole) - len(whole.lstrip()))
+        end = start + len(text[start:end].rstrip())
+        start = graphemes.visible(text, start, max(start, end))
     return start, end
 
 

@@ -6,12 +6,11 @@ import re
 from typing import TYPE_CHECKING
 
 from chunk_assets.strategies.base import Parameters, Piece, Size, Strategy
-from chunk_assets.text import ladder, reasons
+from chunk_assets.text import graphemes, ladder, reasons
 
 if TYPE_CHECKING:
     from chunk_assets.text.layout import Layout
 
-_VISIBLE = re.compile(r"\S")
 _WORD = re.compile(r"(?<!\S)\S")
 # An overlap in tokens is looked for this many characters a token back.
 _CHARS_PER_TOKEN = 4
@@ -57,8 +56,7 @@ def _cut(room: ladder.Room, start: int) -> tuple[int, int]:
 
 
 def _skip(text: str, start: int) -> int:
-    found = _VISIBLE.search(text, start)
-    return found.start() if found else len(text)
+    return graphemes.visible(text, start, len(text))
 
 
 def _next_start(layout: Layout, start: int, end: int) -> int:

@@ -105,6 +105,7 @@ class TextDocument:
             return np.zeros(0, dtype=np.int64)
         split = sentences.splitter(self.splitter)
         starts, breaks = split(self.markdown, self.hard_breaks, self.atomic, self.points), self.hard_breaks
+        starts = graphemes.without_cuts(self.markdown, self.points, starts)
         at = np.minimum(np.searchsorted(starts, breaks), len(starts) - 1)
         return starts if bool((starts[at] == breaks).all()) else spans.merged(starts, breaks)
 

@@ -7,7 +7,12 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 # How far back a cluster may begin. Longer ones (hundreds of stacked accents) are not text that a
 # reader meets, and an unbounded look-back would make hostile input quadratic.
@@ -67,6 +72,23 @@ def safe_cut(text: str, offset: int) -> int:
             return first + int(found.start())
         border = int(found.end())
     return first + border
+
+
+def without_cuts(text: str, points: NDArray[Any], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The ascending ``offsets`` without those that would cut a cluster; ``points`` are ``spans.codes``.
+
+    Where the cluster is a blank with a mark on it, its own offset takes the place.
+    """
+    if points.dtype == np.uint8:
+        return offsets
+    asked = np.flatnonzero(points[offsets] >= ord(_FIRST_MARK))
+    inside = [at for at in asked.tolist() if not is_boundary(text, offsets.item(at))]
+    if not inside:
+        return offsets
+    borders = [safe_cut(text, offsets.item(at)) for at in inside]
+    blanks = [border for border in borders if text[border].isspace()]
+    kept: NDArray[np.int64] = np.union1d(np.delete(offsets, inside), np.array(blanks, dtype=np.int64))
+    return kept
 
 
 def visible(text: str, start: int, end: int) -> int:

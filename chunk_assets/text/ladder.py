@@ -162,7 +162,9 @@ def word_cut(text: str, start: int, stop: int) -> tuple[int, int]:
         return stop, reasons.WORD
     words = text[start:stop].rsplit(None, 1)
     if len(words) == 2:
-        return stop - len(words[1]), reasons.WORD
+        at = stop - len(words[1])
+        # A blank with a mark on it belongs to the word after it.
+        return (at if graphemes.is_boundary(text, at) else at - 1), reasons.WORD
     for at in range(stop, max(start, stop - _LOOK_BACK), -1):
         if text[at - 1] in _CLOSERS and not _in_number(text, at) and graphemes.safe_cut(text, at) == at:
             return at, reasons.WORD

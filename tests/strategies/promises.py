@@ -54,8 +54,10 @@ def check_spans(markdown: str, chunks: list[ChunkSpan]) -> None:
     covered = np.zeros(len(markdown), dtype=bool)
     for chunk in chunks:
         assert chunk.text == markdown[chunk.start_char : chunk.end_char]
-        assert chunk.text
-        assert chunk.text == chunk.text.strip()
+        assert not chunk.text.isspace()
+        assert chunk.text == chunk.text.rstrip()
+        # A blank with a mark on it is one character to a reader.
+        assert CLUSTER.match(chunk.text).group().strip()
         covered[chunk.start_char : chunk.end_char] = True
     lost = [at for at in np.flatnonzero(~covered).tolist() if not markdown[at].isspace()]
     assert not lost, f"lost {markdown[lost[0] :][:30]!r}"
@@ -96,6 +98,7 @@ def check_borders(markdown: str, chunks: list[ChunkSpan]) -> None:
             assert LINE_END.match(markdown, end)
         if chunk.split_reason != "oversized_character":
             assert end in clusters
+        assert cut or chunk.start_char in clusters
         in_word = markdown[end - 1].isalnum() and markdown[end : end + 1].isalnum()
         if in_word and chunk.split_reason not in {"oversized_word", "oversized_character"}:
             assert end in ends_at, f"cut in the word {markdown[end - 8 : end + 8]!r}"

@@ -44,6 +44,7 @@ def char_sizes(draw: st.DrawFn) -> dict[str, int]:
 @given(markdown=markdown_texts(), sizes=token_sizes() | char_sizes(), most=st.sampled_from((24, 64, 512)))
 @example(markdown="", sizes={"max_tokens": 4}, most=512)
 @example(markdown=" \n\t\f\n ", sizes={"max_tokens": 4}, most=512)
+@example(markdown="One.  \u0301Two three \u0302four. दो।\u200dतीन", sizes={"max_tokens": 4}, most=512)
 @quick
 def test_every_promise_is_kept_on_any_text(
     name: str, markdown: str, sizes: dict[str, int], most: int
