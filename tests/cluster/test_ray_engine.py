@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from chunk_assets.storage.tables import read_table
 from tests.cluster.test_engines import after, home, run, tables
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Ray's own, of several kinds
@@ -30,7 +33,18 @@ def on(cluster: Any) -> str:
     return f"compute: {{engine: ray, address: '{cluster.address}'}}"
 
 
-def test_two_ray_nodes_give_the_bytes_of_one_process_also_when_one_is_killed(
+def kill_a_worker(victims: list[int]) -> None:
+    """SIGKILL to one of the processes that run documents, on whichever node."""
+    import psutil
+
+    names = {p.pid: "".join(p.cmdline()) for p in psutil.Process().children(recursive=True)}
+    busy = [pid for pid, name in names.items() if name.startswith("ray::_call")]
+    idle = [pid for pid, name in names.items() if name.startswith("ray::")]
+    os.kill((busy or idle)[0], signal.SIGKILL)
+    victims.append((busy or idle)[0])
+
+
+def test_two_ray_nodes_give_the_bytes_of_one_process_also_when_workers_and_a_node_are_killed(
     cluster: Any, tmp_path: Path
 ) -> None:
     alone = home(tmp_path / "alone")
@@ -38,8 +52,16 @@ def test_two_ray_nodes_give_the_bytes_of_one_process_also_when_one_is_killed(
     together = home(tmp_path / "together", on(cluster))
     assert run(together).errors == ()
     assert tables(together) == tables(alone)
-    victim = cluster.add_node(num_cpus=1)
+    victims: list[int] = []
     hurt = home(tmp_path / "hurt", on(cluster))
-    lose = after((5,), lambda: cluster.remove_node(victim, allow_graceful=False))
-    assert run(hurt, progress=lose).errors == ()
+    assert run(hurt, progress=after((4, 12, 20), lambda: kill_a_worker(victims))).errors == ()
+    assert len(set(victims)) == 3
     assert tables(hurt) == tables(alone)
+    (path,) = (hurt / "tables/chunks").rglob("*.parquet")
+    ids = read_table(path)["chunk_id"].to_pylist()
+    assert len(ids) == len(set(ids))
+    node = cluster.add_node(num_cpus=1)
+    bereft = home(tmp_path / "bereft", on(cluster))
+    lose = after((5,), lambda: cluster.remove_node(node, allow_graceful=False))
+    assert run(bereft, progress=lose).errors == ()
+    assert tables(bereft) == tables(alone)

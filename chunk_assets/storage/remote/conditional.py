@@ -5,6 +5,7 @@ fsspec has no name for that: each of its filesystems is asked for the request th
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from typing import Any, Protocol
 
 from chunk_assets.errors import ConfigurationError
 
+# Divides the name of an object from its bytes in an upload to Google; what is put here is JSON without it.
+BOUNDARY = "chunk-assets-divider"
 # What stores answer when a condition does not hold, or when two conditional puts meet.
 REFUSALS = frozenset({"PreconditionFailed", "ConditionalRequestConflict", "412", "409", "NoSuchKey", "404"})
 
@@ -138,7 +141,7 @@ class Gcs:
 
         try:
             return self._put(path, data, {"ifGenerationMatch": token or "0"})
-        except FileNotFoundError as error:
+        except (FileNotFoundError, FileExistsError) as error:
             raise Conflict(path) from error
         except HttpError as error:
             if str(error.code) in REFUSALS:
@@ -156,8 +159,18 @@ class Gcs:
     def _put(self, path: str, data: bytes, condition: dict[str, str]) -> str:
         bucket, key, _ = self._files.split_path(path)
         place = f"{self._files._location}/upload/storage/v1/b/{bucket}/o"
+        parts = (
+            f"--{BOUNDARY}\nContent-Type: application/json\n\n{json.dumps({'name': key})}",
+            f"\n--{BOUNDARY}\nContent-Type: application/octet-stream\n\n",
+        )
         facts = self._files.call(
-            "POST", place, uploadType="media", name=key, data=data, json_out=True, **condition
+            "POST",
+            place,
+            uploadType="multipart",
+            headers={"Content-Type": f"multipart/related; boundary={BOUNDARY}"},
+            data="".join(parts).encode() + data + f"\n--{BOUNDARY}--".encode(),
+            json_out=True,
+            **condition,
         )
         return str(facts["generation"])
 
@@ -172,8 +185,8 @@ class Azure:
         """One request, so that bytes and ETag belong together."""
         from fsspec.asyn import sync
 
-        data, facts = sync(self._files.loop, self._fetch, path)
-        return Answer(data, _quoted(facts.etag), facts.last_modified.timestamp(), time.time())
+        data, facts, now = sync(self._files.loop, self._fetch, path)
+        return Answer(data, _quoted(facts.etag), facts.last_modified.timestamp(), now)
 
     def put(self, path: str, data: bytes) -> str:
         """Unconditional."""
@@ -207,15 +220,18 @@ class Azure:
 
         return _quoted(sync(self._files.loop, self._send, path, data, how)["etag"])
 
-    async def _fetch(self, path: str) -> tuple[bytes, Any]:
+    async def _fetch(self, path: str) -> tuple[bytes, Any, float]:
         from azure.core.exceptions import ResourceNotFoundError
 
+        dates: list[Any] = []
         async with self._client(path) as client:
             try:
-                stream = await client.download_blob()
+                stream = await client.download_blob(raw_response_hook=dates.append)
             except ResourceNotFoundError as error:
                 raise FileNotFoundError(path) from error
-            return await stream.readall(), stream.properties
+            data = await stream.readall()
+        now = parsedate_to_datetime(dates[-1].http_response.headers["date"])
+        return data, stream.properties, now.timestamp()
 
     async def _send(self, path: str, data: bytes, how: dict[str, Any]) -> Any:
         async with self._client(path) as client:
