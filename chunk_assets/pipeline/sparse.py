@@ -62,6 +62,8 @@ class SparseEmbedding:
         keys = keys_of(rows)
         there = self.store.contains(keys).tolist()
         missing = {key: row for row, (key, known) in enumerate(zip(keys, there, strict=True)) if not known}
+        if not missing:
+            return
         part = rows.take(list(missing.values()))
         wanted = list(missing)
         for answer in Trials(self.model, self.context.session.workers).answers(inputs_of(part)):

@@ -142,6 +142,17 @@ def test_only_new_texts_go_to_the_sparse_model_and_equal_runs_give_equal_bytes(
     assert other.file.read_bytes() == home.file.read_bytes()
 
 
+def test_a_text_that_comes_back_is_not_sent_again(home):
+    home.run(WITH)
+    before = home.rows()
+    home.write("b", "Rent is due. Notice of the lease is forty days.")
+    home.run(WITH)
+    home.write("b", "# Rent\n\nRent is due. Notice of the lease is thirty days.")
+    report = home.run(WITH)
+    assert sum(stage.sparse_texts for batch in report.batches for stage in batch.stages) == 0
+    assert home.rows() == before
+
+
 def test_a_lost_store_is_filled_from_the_published_table(home):
     home.run(WITH)
     for path in (home.path / "vectors").rglob("*.vectors"):
