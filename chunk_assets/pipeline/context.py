@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +21,7 @@ from chunk_assets.storage.vectors import VectorStore
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from chunk_assets.pipeline.holding import Held
     from chunk_assets.pipeline.session import RunOptions, Session
 
 
@@ -32,6 +33,8 @@ class BatchContext:
     batch: Batch
     # Whether this opening of the batch has changed what readers see.
     published: bool = False
+    # Documents that stay as they are published, since their new texts get no vectors for now.
+    held: dict[str, Held] = field(default_factory=dict)
 
     @property
     def catalog(self) -> Catalog:

@@ -14,6 +14,7 @@ from chunk_assets.compute import Finished, Task, run_all
 from chunk_assets.conversion import converter_id
 from chunk_assets.converters.media import file_type
 from chunk_assets.pipeline.context import BatchContext
+from chunk_assets.pipeline.holding import waits
 from chunk_assets.pipeline.previous import Known, Previous
 from chunk_assets.pipeline.tasks import Prepared, prepare
 from chunk_assets.records import MARKDOWN_DOCUMENTS, OK, Converted, DocumentMetadata, MarkdownDocument
@@ -187,6 +188,8 @@ class Conversions:
         if not document.document_sha256:
             return int(document.status != OK)  # it could not be read, which was counted there
         attempts = self.context.state.attempts
+        if waits(self.context, document.document_id):  # counted by its embedding
+            return int(document.status != OK)
         before = attempts.pop(document.document_id, None)
         if document.status not in TRANSIENT:
             return int(document.status != OK)

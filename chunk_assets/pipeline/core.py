@@ -9,7 +9,9 @@ from dataclasses import replace
 from chunk_assets.errors import StopRun
 from chunk_assets.pipeline.context import BatchContext
 from chunk_assets.pipeline.converting import Conversions
+from chunk_assets.pipeline.embedding import Embedding
 from chunk_assets.pipeline.guard import guard_source
+from chunk_assets.pipeline.holding import some_wait, to_hold
 from chunk_assets.pipeline.previous import previous_markdown
 from chunk_assets.pipeline.reading import forget_the_gone, read_documents
 from chunk_assets.pipeline.reports import PublishReport, StageReport
@@ -52,7 +54,7 @@ def stage_raw(context: BatchContext) -> StageReport:
     context.state.listing_digest = ""
     context.save()
     worked = sum(read_before.get(name) is not seen for name, seen in context.state.documents.items())
-    if settled_before and equals_published(context, rows):
+    if settled_before and not some_wait(context) and equals_published(context, rows):
         settle_all(context)
         return replace(unchanged(context, RAW_DOCUMENTS), worked=worked)
     path = context.layout.staged_file(RAW_DOCUMENTS, context.batch)
@@ -128,6 +130,9 @@ def stage_embeddings(context: BatchContext) -> StageReport:
         raise StopRun(f"chunks of {context.batch} is not staged")
     work = embedding_of(context, staging.path_of(context.layout, CHUNKS, context.batch, stage))
     work.vectors_for_all()
+    if held := to_hold(context, work):
+        context.held = held
+        made_from = _made_again(context, work)
     context.note_rate(f"tokens/{context.recipe.model_fingerprint}", work.tokens, work.seconds)
     path = context.layout.staged_file(EMBEDDINGS, context.batch)
     with TableWriter(path, EMBEDDINGS, context.embeddings_schema) as writer:
@@ -137,6 +142,16 @@ def stage_embeddings(context: BatchContext) -> StageReport:
     report = finish(context, EMBEDDINGS, started, made_from=made_from, worked=work.texts, fresh=fresh)
     settle(context, work)
     return final_report(context, report, work)
+
+
+def _made_again(context: BatchContext, work: Embedding) -> str:
+    """The stages before once more, with the documents that are held as they are published."""
+    for stage in (stage_raw, stage_markdown, stage_chunks):
+        stage(context)
+    chunks = staging.staged(context.layout, CHUNKS, context.batch)
+    if chunks is not None:
+        work.chunks_file = staging.path_of(context.layout, CHUNKS, context.batch, chunks)
+    return input_of(context, EMBEDDINGS)
 
 
 def publish(context: BatchContext, outcomes: Sequence[Outcome] = ()) -> PublishReport:

@@ -10,6 +10,7 @@ from chunk_assets.converters.sniff import media_type
 from chunk_assets.errors import DocumentFailure
 from chunk_assets.hashing import sha256_bytes
 from chunk_assets.pipeline.context import BatchContext
+from chunk_assets.pipeline.holding import waits
 from chunk_assets.records import OK, RAW_DOCUMENTS, RawDocument
 from chunk_assets.sources import Listed, read_bytes
 from chunk_assets.storage.state import Attempts, Seen
@@ -43,8 +44,11 @@ def _row(context: BatchContext, listed: Listed) -> RawDocument:
     refused = _refused_before(context, listed)
     if listed.status != OK:
         return _as_row(context, listed, Seen("", "", UNKNOWN), listed.status, listed.reason)
+    if held := context.held.get(listed.document_id):
+        context.state.documents[listed.document_id] = held.seen
+        return _as_row(context, listed, held.seen, "embedding_failed", held.reason + STALE)
     seen = context.state.documents.get(listed.document_id)
-    if seen is not None and seen.version == listed.version:
+    if seen is not None and seen.version == listed.version and not waits(context, listed.document_id):
         return _as_row(context, listed, seen)
     try:
         fresh = _read(context, listed)

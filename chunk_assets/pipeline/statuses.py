@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from chunk_assets.pipeline.context import BatchContext
 from chunk_assets.pipeline.converting import OF_CHUNKS
 from chunk_assets.pipeline.embedding import Embedding, Missing
+from chunk_assets.pipeline.holding import count_held
 from chunk_assets.pipeline.reports import StageReport
 from chunk_assets.pipeline.stages import STATUS_COLUMNS, note, staged_rows, statuses_of
 from chunk_assets.records import MARKDOWN_DOCUMENTS, OK, RAW_DOCUMENTS
@@ -83,6 +84,7 @@ def _remember_refusals(context: BatchContext, work: Embedding) -> None:
         state.attempts[name] = Attempts(count, time.time(), cause, "embedding_failed", reason)
         if count >= most:
             refused |= {key.hex(): reason for key in missing.passing}
+    count_held(context, refused)
     state.refused = {model: refused} if refused else {}
 
 

@@ -11,6 +11,7 @@ from homes import CATALOG, Home, prose
 
 from chunk_assets.pipeline import RunReport
 from chunk_assets.plan import make_plan
+from chunk_assets.verify import verify
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -56,6 +57,61 @@ def test_when_the_embedder_is_down_readers_keep_the_version_before(home: Home) -
     home.embedder.fail = lambda text: False
     home.run()
     assert len(home.rows("embeddings")) == 20
+
+
+def test_an_edit_whose_embedding_fails_leaves_readers_the_version_before(home: Home) -> None:
+    home.write("a.md", prose("a", 5))
+    home.write("b.md", prose("b", 2))
+    home.run()
+    rows = {
+        t: [r for r in home.rows(t) if r["document_id"] == "docs__a.md"] for t in ("chunks", "embeddings")
+    }
+    home.write("a.md", prose("a", 4) + "\n" + prose("new", 2))
+    home.write("b.md", prose("b", 3))
+    home.embedder.fail = lambda text: "new 1." in text
+    report = home.run()
+    assert report.exit_code == 1
+    for table, before in rows.items():
+        assert [r for r in home.rows(table) if r["document_id"] == "docs__a.md"] == before
+    assert home.column("embeddings", "document_id").count("docs__b.md") == 3
+    (failure,) = report.batches[0].failures
+    assert (failure.document_id, failure.status, failure.parked) == ("docs__a.md", "embedding_failed", False)
+    assert "the tables hold the version that was read before" in failure.reason
+    session = home.session()
+    assert verify(session.catalog, session=session) == []
+    home.assert_in_step()
+    home.embedder.fail = lambda text: False
+    assert home.run().exit_code == 0
+    assert [text for text in home.embedder.asked if text != "chunk-assets"] == [
+        text for text in home.column("chunks", "text") if "new 1." in text
+    ]
+    assert home.run().files_written == ()
+    home.assert_in_step()
+
+
+def test_an_edit_that_never_gets_its_vectors_is_parked_and_the_next_edit_is_tried(home: Home) -> None:
+    home.write("a.md", prose("a", 3))
+    home.run()
+    home.write("a.md", prose("bad", 3))
+    home.embedder.fail = lambda text: "bad 1." in text
+    parked = [home.run().batches[0].failures[0].parked for _ in range(4)]
+    assert parked == [False, False, True, True]
+    before = home.files()
+    home.write("b.md", prose("b", 1))
+    home.run()
+    assert not any("bad" in text for text in home.embedder.asked)
+    assert len(home.rows("chunks")) == 4
+    (home.docs / "b.md").unlink()
+    home.run()
+    assert {name: facts[0] for name, facts in before.items()} == home.hashes()
+    home.write("a.md", prose("good", 3))
+    assert home.run().exit_code == 0
+    assert all("good" in text for text in home.column("chunks", "text"))
+    home.write("a.md", prose("bad", 3))
+    home.run()
+    home.write("a.md", prose("good", 3))
+    assert home.run().exit_code == 0
+    assert home.column("raw_documents", "status") == ["ok"]
 
 
 def test_an_outage_half_way_keeps_what_was_paid_for(home: Home) -> None:
