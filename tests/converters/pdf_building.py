@@ -74,6 +74,9 @@ def build(
     for index, (_, name) in enumerate(fonts):
         font = f"<< /Type /Font /Subtype /Type1 /BaseFont /{name} /Encoding /WinAnsiEncoding >>"
         objects[4 + index] = (font, None)
+    objects[10_000] = ("", b"60 0 0 0 50 70 d1 0 0 50 70 re f")
+    named += f" /F5 {10_001} 0 R"
+    objects[10_001] = (_bitmap_font(10_000), None)
     # F4 shows the letters from a on as those of the Hebrew alphabet.
     objects[8] = ("", _TO_HEBREW)
     objects[7] = (objects[7][0].replace(" >>", " /ToUnicode 8 0 R >>"), None)
@@ -100,6 +103,17 @@ def build(
     if not info:
         del objects[3]
     return _written(objects, password)
+
+
+def _bitmap_font(glyph: int) -> str:
+    """A font with glyphs of its own (Type 3), 60 units wide and 70 tall, without Unicode values."""
+    names = " ".join(f"/c{code}" for code in range(256))
+    glyphs = " ".join(f"/c{code} {glyph} 0 R" for code in range(256))
+    return (
+        "<< /Type /Font /Subtype /Type3 /FontBBox [0 0 60 70] /FontMatrix [1 0 0 1 0 0] /FirstChar 0 "
+        f"/LastChar 255 /Widths [{'60 ' * 256}] /Encoding << /Differences [0 {names}] >> "
+        f"/CharProcs << {glyphs} >> >>"
+    )
 
 
 def _add_outline(
@@ -153,7 +167,7 @@ def _written(objects: dict[int, tuple[str, bytes | None]], password: tuple[str, 
     for number, offset in offsets.items():
         out += f"{number} 1\n{offset:010d} 00000 n \n".encode()
     information = "/Info 3 0 R" if 3 in objects else ""
-    out += f"trailer\n<< /Size 1000 /Root 1 0 R {information} {trailer} >>\n".encode("latin-1")
+    out += f"trailer\n<< /Size 10002 /Root 1 0 R {information} {trailer} >>\n".encode("latin-1")
     return bytes(out + f"startxref\n{start}\n%%EOF\n".encode())
 
 

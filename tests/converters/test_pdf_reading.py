@@ -55,6 +55,18 @@ def test_a_title_over_two_columns_comes_first():
     assert convert(content).markdown.startswith("# Interim management report of the supervisory board\n\n")
 
 
+def test_fonts_with_a_scale_of_their_own_are_as_large_as_they_are_drawn():
+    page = "q 0.1 0 0 0.1 0 0 cm BT /F5 1 Tf 720 7000 Td (Interest) Tj ET Q " + pdf.text(72, 600, "is paid")
+    converted = convert(page)
+    assert "Interest" in converted.markdown
+    assert converted.warnings == ()
+
+
+def test_ligatures_of_fonts_without_unicode_values_are_letters():
+    page = "q 0.1 0 0 0.1 0 0 cm BT /F5 1 Tf 720 7000 Td (di\\013erent speci\\014c o\\016cial) Tj ET Q"
+    assert "different specific official" in convert(page).markdown
+
+
 def test_text_that_runs_to_the_left_is_read_from_right_to_left_though_its_words_stand_far_apart():
     # Drawn letter by letter from the left, so each word is written from its end.
     rows = [[("cba", 500), ("fed", 440), ("ihg", 300)], [("rqp onm lkj", 450)]]

@@ -235,3 +235,15 @@ def test_the_last_cell_of_an_open_table_keeps_its_second_line():
         content += pdf.text(72, y, f"Item {at}") + pdf.text(400, y, str(100 * at))
         content += pdf.lines(150, y, ["A long note that goes on", "in the next line"], leading=12)
     assert "| Item 3 | A long note that goes on in the next line | 300 |" in markdown(content)
+
+
+def test_tables_in_columns_of_a_page_are_not_read_across():
+    content = ""
+    for left, name in ((40, "Loans"), (320, "Deposits")):
+        content += pdf.text(left, 720, f"{name} by year of the group")
+        for at in range(9):
+            y = 700 - 16 * at
+            content += pdf.text(left, y, f"{name} {2010 + at}") + pdf.text(left + 150, y, f"{at}5.0")
+    text = markdown(content)
+    assert "| Loans 2012 | 25.0 |\n" in text
+    assert text.index("Loans 2018") < text.index("Deposits by year") < text.index("Deposits 2010")

@@ -7,12 +7,16 @@ itself. A page has thousands of characters, so the few functions used per word a
 from __future__ import annotations
 
 import ctypes
+import re
 from collections import deque
 from collections.abc import Callable, Iterable
 from functools import cache
 from itertools import repeat
 from typing import Any, NamedTuple
 
+_TEX_LIGATURES = {0x0B: "\ufb00", 0x0C: "\ufb01", 0x0E: "\ufb03", 0x0F: "\ufb04"}
+_TEX_CODES = re.compile("[\x0b\x0c\x0e\x0f]")
+_TEX_FL = re.compile(r"\r(?!\n)(?=[a-z])")
 # What PDFium calls the kinds of page objects.
 TEXT_OBJECT, PATH_OBJECT, IMAGE_OBJECT, SHADING_OBJECT, FORM_OBJECT = 1, 2, 3, 4, 5
 
@@ -104,6 +108,17 @@ def address(handle: Any) -> int:
     return ctypes.addressof(handle.contents) if handle else 0
 
 
+def with_ligatures(text: str) -> str:
+    """The text with the control codes that stand for ligatures in fonts of TeX made ligatures.
+
+    Such fonts (OT1) often tell no Unicode values, and PDFium then gives the codes as they are. The code of
+    "fl" is that of a carriage return, which ends lines where a line feed follows.
+    """
+    if not _TEX_CODES.search(text):
+        return text
+    return _TEX_FL.sub("\ufb02", text.translate(_TEX_LIGATURES))
+
+
 def page_text(text_page: Any) -> str:
     r"""All characters of a text page, one Python character for each of PDFium's characters.
 
@@ -117,7 +132,7 @@ def page_text(text_page: Any) -> str:
     got = raw.FPDFText_GetText(text_page, 0, count, buffer)
     text = bytes(buffer)[: 2 * max(got - 1, 0)].decode("utf-16-le", "replace")
     if len(text) == count:
-        return text
+        return with_ligatures(text)
     units = map(native().unicode, repeat(address(text_page)), range(count))
     return "".join(
         [chr(unit) if 0 < unit < 0x110000 and not 0xD800 <= unit < 0xE000 else "\ufffd" for unit in units]

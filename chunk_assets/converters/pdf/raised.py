@@ -98,8 +98,18 @@ class RaisedReader:
     def _add(self, found: Raised, seq: int, start: int, end: int) -> None:
         at = int(self._spans.starts[seq])
         piece = self._text[at + start : at + end]
-        if 0 < len(piece) <= _MAX_LENGTH and _FIGURES.issuperset(piece) and piece[-1].isdigit():
+        fits = 0 < len(piece) <= _MAX_LENGTH and _FIGURES.issuperset(piece) and piece[-1].isdigit()
+        if fits and self._stands_out(seq, start, end):
             found[seq] = (start, end)
+
+    def _stands_out(self, seq: int, start: int, end: int) -> bool:
+        """Whether a part of a word is raised beside its neighbour too, and not only beside a tall bracket."""
+        first, last = int(self._spans.starts[seq]), int(self._spans.ends[seq])
+        if start > 0:
+            return _is_lifted(self._character(first + start), self._character(first + start - 1))
+        if first + end < last:
+            return _is_lifted(self._character(first + end - 1), self._character(first + end))
+        return True
 
     def _walk(self, at: int, limit: int, step: int, base: Box) -> int:
         """The first place from ``at`` on whose character isn't raised above ``base``."""

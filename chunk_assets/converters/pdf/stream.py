@@ -14,6 +14,7 @@ from chunk_assets.converters.pdf.cells import bulleted, cut_cell, trimmed
 from chunk_assets.converters.pdf.joining import join_two
 from chunk_assets.converters.pdf.lines import CELL_GAP, line_rows
 from chunk_assets.converters.pdf.model import Line, Table, Word
+from chunk_assets.converters.pdf.sides import sides
 
 # In type sizes: the least gap between two columns.
 COLUMN_GAP = 0.55
@@ -53,10 +54,11 @@ def open_tables(lines: list[Line]) -> tuple[list[Table], list[Line]]:
         return [], lines
     tables = []
     taken: set[int] = set()
-    for run in _runs([_row(row) for row in line_rows(flat)]):
-        for table in _tables_in(run):
-            tables.append(table)
-            taken.update(part.seq for row in run for part in row.parts)
+    for side in sides(flat):
+        for run in _runs([_row(row) for row in line_rows(side)]):
+            for table in _tables_in(run):
+                tables.append(table)
+                taken.update(part.seq for row in run for part in row.parts)
     return tables, [line for line in lines if line.seq not in taken] if taken else lines
 
 

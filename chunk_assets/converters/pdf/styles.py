@@ -17,6 +17,8 @@ _INVISIBLE_MODES = frozenset({3, 7})
 _STROKED_TOO = 2
 # Smaller than this (points) nobody reads it; used to hide text from people but not from machines.
 TINY = 1.0
+# The height of a capital letter in type sizes.
+_CAPITAL = 0.7
 
 _NO_STYLE = Style(0.0, False, 0)
 
@@ -31,8 +33,10 @@ class StyleReader:
         self._types: dict[tuple[int, float, int], tuple[float, bool, int, bool]] = {}
         self._looks: dict[tuple[int, float, int, str], Style] = {}
         self._fonts: dict[int, tuple[bool, bool]] = {}
+        self._sizes: dict[int, float] = {}
         self._matrix = (ctypes.c_float * 6)()
         self._matrix_at = ctypes.addressof(self._matrix)
+        self._drawn: tuple[list[int | None], list[float], dict[int, int | None]] = [], [], {}
         self.objects: list[int | None] = []
 
     def of_each(self, indices: list[int], heights: list[float]) -> list[Style]:
@@ -48,7 +52,8 @@ class StyleReader:
         styles: dict[int | None, Style] = {None: _NO_STYLE}
         looks = self._looks
         modes = map(self._native.render_mode, found)
-        fonts = map(self._native.font, found)
+        fonts = list(map(self._native.font, found))
+        self._drawn = objects, heights, dict(zip(found, fonts, strict=True))
         for item, font, mode, shade in zip(found, fonts, modes, self._shades(found), strict=True):
             at = first[item]
             # One font with boxes of one height has one size, so its matrix is asked for only once.
@@ -81,6 +86,8 @@ class StyleReader:
         if known is None:
             known = self._types[key] = self._type(font, index, mode)
         size, bold, angle, mono = known
+        if size < TINY <= height / 2:
+            size = self._drawn_size(font)
         flaw = "invisible" if mode in _INVISIBLE_MODES else "tiny" if size < TINY else shade
         return self._style(size, bold, angle, flaw, mono)
 
@@ -92,6 +99,19 @@ class StyleReader:
         size = abs(round(self._native.font_size(self._page, index) * scale * 4) / 4)
         bold, mono = self._font(font, index)
         return size, bold or mode == _STROKED_TOO, angle_of(a, b, d), mono
+
+    def _drawn_size(self, font: int) -> float:
+        """The size of a font that has a scale of its own (Type 3), by the tallest letters drawn with it."""
+        size = self._sizes.get(font)
+        if size is None:
+            objects, heights, fonts = self._drawn
+            tallest = max(
+                height
+                for item, height in zip(objects, heights, strict=True)
+                if item and (fonts[item] or 0) == font
+            )
+            size = self._sizes[font] = round(tallest / _CAPITAL * 4) / 4
+        return size
 
     def _style(self, size: float, bold: bool, angle: int, flaw: str, mono: bool) -> Style:
         key = (size, bold, angle, flaw, mono)
