@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from chunk_assets.alerts.incidents import Condition, worst
@@ -18,6 +19,8 @@ from chunk_assets.storage.files import read_if_there, write_atomic
 from chunk_assets.storage.layout import Batch, Layout
 
 FOLDER = "outcomes"
+# Files of batches whose failing verdicts a process remembers: a tick reads only what has changed.
+FILES_KNOWN = 20_000
 STOPPED = "run_completed"
 BUDGET = "budget_kept"
 # What kind of incident a verdict is; all others are checks.
@@ -55,7 +58,11 @@ def outcomes_file(layout: Layout, batch: Batch) -> Path:
 
 def load_verdicts(layout: Layout, batch: Batch) -> dict[str, Verdict]:
     """Verdicts by name of the check; none when the batch was never run."""
-    value = json.loads(read_if_there(outcomes_file(layout, batch)) or b"{}")
+    return _load(outcomes_file(layout, batch))
+
+
+def _load(path: Path) -> dict[str, Verdict]:
+    value = json.loads(read_if_there(path) or b"{}")
     return {name: Verdict(**row) for name, row in value.items()}
 
 
@@ -115,11 +122,25 @@ def recorded_batches(layout: Layout) -> Iterator[Batch]:
         yield Batch(path.parent.name.removeprefix("source="), path.stem.removeprefix("slice="))
 
 
+def _failing(path: Path) -> tuple[tuple[str, Verdict], ...]:
+    """The failing verdicts in a file, by name of the check; an unchanged file is read once a process."""
+    try:
+        stat = path.stat()
+    except FileNotFoundError:
+        return ()
+    return _failing_of(path, (stat.st_mtime_ns, stat.st_ino, stat.st_size))
+
+
+@lru_cache(maxsize=FILES_KNOWN)
+def _failing_of(path: Path, _stamp: tuple[int, ...]) -> tuple[tuple[str, Verdict], ...]:
+    return tuple(item for item in sorted(_load(path).items()) if not item[1].passed)
+
+
 def failing_checks(layout: Layout, link_base: str, severities: tuple[str, ...]) -> Iterator[Condition]:
     """A condition for each check that fails on any batch, of the severities that matter."""
     for batch in recorded_batches(layout):
-        for name, verdict in sorted(load_verdicts(layout, batch).items()):
-            if verdict.passed or verdict.severity not in severities:
+        for name, verdict in _failing(outcomes_file(layout, batch)):
+            if verdict.severity not in severities:
                 continue
             # What is not a table of a source (retrieval_evaluation) is an asset by itself.
             own = verdict.table in ("", batch.source)

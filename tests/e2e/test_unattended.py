@@ -167,7 +167,7 @@ def test_killed_at_random_moments_it_ends_with_the_same_tables_and_incidents(
     kills: list[str] = []
 
     def killing() -> None:
-        while len(kills) < KILLS and not stop.wait(chance.uniform(8, 40)):
+        while len(kills) < KILLS and not stop.wait(chance.uniform(0.3, 1.6) * pace):
             kind = chance.choices(("daemon", "all", "run"), (6, 3, 3))[0]
             if kind == "run" and daemon.kill_run():
                 kills.append("run")
@@ -177,15 +177,19 @@ def test_killed_at_random_moments_it_ends_with_the_same_tables_and_incidents(
             daemon.start()
 
     killer = threading.Thread(target=killing)
+    # How long a start, a tick and a run take on this machine now: a daemon must now and then get so far.
+    began = time.monotonic()
     write(home / "notes/boilers.md", note("boilers", 40))
+    daemon.until(lambda: "boilers.md" in documents(home, "embeddings"), "the first document")
+    pace = time.monotonic() - began
     killer.start()
     try:
         for number in range(max(2, KILLS // 3)):
             name = f"part{number}.md"
             write(home / "notes" / name, note(f"topic {number}"))
-            daemon.until(lambda name=name: name in documents(home, "embeddings"), name)
+            daemon.until(lambda name=name: name in documents(home, "embeddings"), name, 40 * pace)
         write(home / "sources.yaml", BROKEN)
-        daemon.until(lambda: OPENED in told(receiver), "an alert")
+        daemon.until(lambda: OPENED in told(receiver), "an alert", 40 * pace)
         killer.join()
         write(home / "notes/part0.md", note("topic zero"))
         write(home / "sources.yaml", CATALOG)
