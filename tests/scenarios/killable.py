@@ -6,6 +6,7 @@ Children are forked from a warmed-up parent, so that moments fall into the work 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import signal
@@ -22,7 +23,7 @@ from chunk_assets.pipeline.recipe import recipe_of
 
 
 class LoggingEmbedder:
-    """The hash embedder; every text it is paid for leaves a byte in a file that survives a kill."""
+    """The hash embedder; every text it is paid for leaves a line in a file that survives a kill."""
 
     def __init__(self, log: Path) -> None:
         self._inner = load_embedder("hash", dimension=16)
@@ -35,7 +36,7 @@ class LoggingEmbedder:
     def embed(self, texts: Sequence[str], *, workers: int = 1) -> Iterator[Embedded]:
         with self._log.open("ab", buffering=0) as log:
             for answer in self._inner.embed(texts):
-                log.write(b".")
+                log.write(hashlib.sha256(texts[answer.index].encode()).hexdigest()[:16].encode() + b"\n")
                 yield answer
 
     def embed_query(self, text: str) -> Any:
