@@ -94,6 +94,11 @@ def test_a_heading_in_a_page_header_is_never_lost():
     assert markdown(html) == "# Title\n\nText"
 
 
+def test_a_title_outside_the_main_element_is_never_lost():
+    html = "<header><nav><a href=/>Home</a></nav><h1>Title</h1></header><main><p>Text of the page</p></main>"
+    assert markdown(html) == "# Title\n\nText of the page"
+
+
 def test_lists_nest_and_number():
     html = (
         "<ol start=3><li>three<ul><li>a<li>b<ul><li>deep</ul></ul><li><p>four</p><p>more</p></ol>"

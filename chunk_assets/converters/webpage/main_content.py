@@ -55,10 +55,10 @@ def _length(element: etree._Element) -> int:
 
 
 def content_root(body: etree._Element, left_out: set[etree._Element]) -> etree._Element:
-    """The ``main`` element (or only ``article``) where most of the text is in it, else all of ``body``."""
+    """The ``main`` element where most of the text and the page's title are in it, else all of ``body``."""
     mains = [e for e in body.iter("main") if e.get("hidden") is None]
     mains = mains or [e for e in body.iter() if isinstance(e.tag, str) and e.get("role") == "main"]
-    if len(mains) != 1:
+    if len(mains) != 1 or (mains[0].find(".//h1") is None and body.find(".//h1") is not None):
         return body
     rest = _length(body) - sum(_length(e) for e in _outermost(body, left_out))
     return mains[0] if _length(mains[0]) >= _MAIN_SHARE * max(rest, 1) else body
