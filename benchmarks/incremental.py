@@ -42,13 +42,12 @@ sources:
 
 def document(number: int, version: int) -> str:
     """About 3,300 characters of markdown; a version differs from another one in its second section."""
-    chance = random.Random(f"{number}")  # noqa: S311 - sample text
     words = WORDS.split()
     parts = [f"# Document {number}"]
     for section in range(4):
         parts.append(f"## Section {section} of {number}")
-        edited = random.Random(f"{number} {version}")  # noqa: S311 - sample text
-        source = edited if version and section == 1 else chance
+        edition = version if section == 1 else 0
+        source = random.Random(f"{number} {section} {edition}")  # noqa: S311 - sample text
         for _ in range(3):
             sentences = (" ".join(source.choices(words, k=14)) for _ in range(6))
             parts.append(" ".join(f"{s.capitalize()} {source.randrange(10**6)}." for s in sentences))

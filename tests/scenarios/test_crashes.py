@@ -144,7 +144,8 @@ def test_killed_at_random_moments_readers_always_see_a_whole_version_and_reruns_
     assert home.hashes() == undisturbed.hashes()
     paid = (home.path / "paid").read_bytes().split()
     paid_twice = len(paid) - len(set(paid))
-    print(f"{killed} of {KILLS} killed, {reader.reads} reads, {len(paid)} texts, {paid_twice} paid twice")
+    told = f"{killed} of {KILLS} killed, {reader.reads} reads, {len(paid)} texts, {paid_twice} paid twice\n"
+    sys.stderr.write(told)
     assert paid_twice <= killed * BLOCK_ROWS
 
 
