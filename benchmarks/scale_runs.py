@@ -93,11 +93,11 @@ def process(code: str) -> float:
         return spent(lambda: subprocess.run(command, check=True, capture_output=True))
 
 
-def growth_case(runs: int, batches: int = BATCHES) -> dict[str, float]:
-    """Megabytes of the database after ``runs`` runs on ``batches`` batches, pruned after every 1,000.
+def growth_case(runs: int, batches: int = BATCHES, pruned_every: int = PRUNED_EVERY) -> dict[str, float]:
+    """Megabytes of the database after ``runs`` runs on ``batches`` batches, pruned again and again.
 
     One run is made; the others are copies of its rows under other names. ``unpruned`` is what the first
-    1,000 runs took, times the number of runs.
+    part of the runs took, times the number of parts.
     """
     from chunk_assets.catalog import load_catalog
     from chunk_assets.defs.home import open_instance
@@ -113,7 +113,7 @@ def growth_case(runs: int, batches: int = BATCHES) -> dict[str, float]:
             (ran,) = run_batches(session, [Batch("s0", "bucket-0")], instance)
             session.close()
             empty = megabytes(home)
-            for number, size in enumerate(parts(runs, PRUNED_EVERY), start=1):
+            for number, size in enumerate(parts(runs, pruned_every), start=1):
                 copy_runs(instance, ran.run_id, size, batches)
                 checkpoint(instance)
                 if number == 1:

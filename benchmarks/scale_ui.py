@@ -161,7 +161,7 @@ def processor(process: subprocess.Popen[bytes]) -> float:
 
 def memory_mb(process: subprocess.Popen[bytes]) -> float:
     """Resident memory of a process and all that it started."""
-    return sum(one.memory_info().rss for one in family(process)) / 1e6
+    return float(sum(one.memory_info().rss for one in family(process))) / 1e6
 
 
 def family(process: subprocess.Popen[bytes]) -> list[Any]:
