@@ -47,6 +47,16 @@ def test_columns_written_line_by_line_across_are_read_one_after_the_other():
     assert " ".join(RIGHT) in text
 
 
+def test_labels_with_longer_texts_beside_them_are_read_row_by_row():
+    labels = ["int", "void", "char", "Node", "long", "void"]
+    texts = [f"open_the_file_of_kind_{name}(const char *name, int mode, void *rest);" for name in "abcdef"]
+    content = ""
+    for at, row in enumerate(zip(labels, texts, strict=True)):
+        content += pdf.text(72, 700 - 14 * at, row[0]) + pdf.text(140, 700 - 14 * at, row[1])
+    words = convert(content).markdown.replace("|", " ").replace("\\", "").split()
+    assert words.index("Node") < words.index("open_the_file_of_kind_d(const") < words.index("long")
+
+
 def test_a_title_over_two_columns_comes_first():
     content = ""
     for index, (left, right) in enumerate(zip(LEFT, RIGHT, strict=True)):

@@ -146,6 +146,15 @@ def test_text_that_no_reader_sees_is_left_out_and_counted(content: str):
     assert any("hidden words left out" in warning for warning in converted.warnings)
 
 
+def test_a_line_too_long_for_its_page_is_kept_and_a_line_beside_the_page_is_not():
+    long = "sudo apt-get install " + " ".join(f"package-number-{n}" for n in range(9))
+    content = pdf.text(72, 700, long) + pdf.text(700, 600, "Printed beside the sheet")
+    converted = PDF.convert(pdf.build([content + pdf.text(72, 640, SENTENCE)]), Options())
+    assert "package-number-8" in converted.markdown
+    assert "beside" not in converted.markdown
+    assert converted.warnings == ("hidden words left out (off the page): 4",)
+
+
 def test_blacked_out_text_is_left_out():
     secret = pdf.text(72, 600, "SECRET NAME") + "0 g 70 595 200 20 re f"
     converted = PDF.convert(pdf.build([pdf.text(72, 700, SENTENCE) + secret]), Options())

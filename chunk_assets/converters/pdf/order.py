@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from typing import TypeVar
 
@@ -10,6 +11,8 @@ from chunk_assets.converters.pdf.model import Line, Table
 
 Piece = TypeVar("Piece", bound="Line | Table")
 MAX_DEPTH = 12
+# Characters of a label on average, at most.
+_LABEL = 14
 
 
 def in_order(pieces: list[Piece]) -> list[Piece]:
@@ -88,7 +91,21 @@ def _parts(pieces: Sequence[Line | Table], x: float) -> bool:
         return False
     top = max(min(p.top for p in left), min(p.top for p in right))
     bottom = min(max(p.bottom for p in left), max(p.bottom for p in right))
-    return bottom - top > 12
+    return bottom - top > 12 and not _are_labels(left, right)
+
+
+def _are_labels(left: Sequence[Line | Table], right: Sequence[Line | Table]) -> bool:
+    """Whether short pieces at the left have each a longer one beside it: labels, read row by row."""
+    labels = [p for p in left if isinstance(p, Line)]
+    texts = [p for p in right if isinstance(p, Line)]
+    if len(labels) < len(left) or not texts:
+        return False
+    length = sum(len(p.text) for p in labels) / len(labels)
+    if length > _LABEL or sum(len(p.text) for p in texts) < 2 * length * len(texts):
+        return False
+    middles = sorted((p.top + p.bottom) / 2 for p in texts)
+    mates = sum(bisect_left(middles, p.top) < bisect_right(middles, p.bottom) for p in labels)
+    return mates * 10 >= 8 * len(labels)
 
 
 def _by_rows(pieces: list[Piece]) -> list[Piece]:

@@ -28,6 +28,7 @@ _JUNK = dict.fromkeys([*range(0x20), *range(0x7F, 0xA0), 0xFFFE, 0xFEFF, 0xAD, 0
 _UNCLEAN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u200b\ufb00-\ufb06\ufeff\ufffe]")
 _NO_LETTERS = bytes(code for code in range(256) if not chr(code).isalpha() or code > 0x7F)
 _SAMPLE = 1_500
+OFF_PAGE = "off the page"
 # Share of the page under pictures from which on text may stand on a picture, or be a scan's layer.
 _SOME_PICTURE = 0.02
 
@@ -159,14 +160,21 @@ def _is_garbled(text: str) -> bool:
 def _visible(words: list[Word], page: PageText, drawing: Drawing, angle: int) -> list[Word]:
     """The words a reader sees; the others are counted in ``page.hidden`` by reason."""
     fills = [turned(*fill, angle) for fill in drawing.fills]
-    seen = []
+    seen: list[Word] = []
     for word in words:
         reason = _unseen(word, page, fills, drawing.shaded)
+        if reason == OFF_PAGE and seen and _runs_on(seen[-1], word):
+            reason = ""
         if reason:
             page.hidden[reason] = page.hidden.get(reason, 0) + 1
         else:
             seen.append(word)
     return seen
+
+
+def _runs_on(last: Word, word: Word) -> bool:
+    """Whether ``word`` goes on with the line of ``last``: a line too long for its page, not hidden text."""
+    return word.line == last.line and -1 < word.x0 - last.x1 < 2 * word.style.size
 
 
 def _all_inside(boxes: NDArray[np.float64], box: Box) -> bool:
@@ -181,7 +189,7 @@ def _unseen(word: Word, page: PageText, fills: list[Box], shaded: bool) -> str:
     left, top, right, bottom = page.box
     x, y = (word.x0 + word.x1) / 2, (word.top + word.bottom) / 2
     if not (left - 2 <= x <= right + 2 and top - 2 <= y <= bottom + 2):
-        return "off the page"
+        return OFF_PAGE
     flaw = word.style.flaw
     if flaw == "invisible":
         # The text layer of a scan is drawn invisibly over its picture: that is the text to keep.
