@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
+
 import pytest
 from office_building import (
     cell,
@@ -17,6 +20,7 @@ from office_building import (
     table,
 )
 
+from chunk_assets.conversion import convert_bytes
 from chunk_assets.converters.base import Options
 from chunk_assets.converters.docx import DOCX
 
@@ -266,3 +270,15 @@ def test_text_taken_without_structure_still_leaves_out_what_is_deleted():
     deleted = "<w:del><w:r><w:t>gone</w:t></w:r></w:del>"
     body = "<w:sdt><w:sdtContent>" * 300 + paragraph("kept", runs=deleted) + "</w:sdtContent></w:sdt>" * 300
     assert markdown(body) == "kept"
+
+
+@pytest.mark.parametrize("kind", ["docm", "dotx", "dotm"])
+def test_macros_and_templates_are_read_and_macros_never_looked_at(kind):
+    code = b"Attribute VB_Name = AutoOpen"
+    stream = io.BytesIO(docx(paragraph("Terms of the lease")))
+    with zipfile.ZipFile(stream, "a", zipfile.ZIP_STORED) as archive:
+        archive.writestr("word/vbaProject.bin", code)
+    # Whoever unpacks this member finds that its checksum is wrong.
+    damaged = stream.getvalue().replace(code, code[::-1])
+    converted = convert_bytes(damaged, f"lease.{kind}", Options())
+    assert (converted.status, converted.markdown) == ("ok", "Terms of the lease\n")
