@@ -362,3 +362,23 @@ def test_a_lone_surrogate_has_a_vector_and_changes_no_others() -> None:
     before = static_vectors(["plain words stay"])
     assert static_vectors(["odd \ud800 text", "newly met nouns"]).any(axis=1).all()
     assert (static_vectors(["plain words stay"]) == before).all()
+
+
+def test_an_engine_that_remembers_words_is_renewed_and_gives_the_same_ids(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    built: list[engines.Engine] = []
+
+    def build() -> engines.Engine:
+        built.append(engines.tiktoken_engine("cl100k_base"))
+        return built[-1]
+
+    monkeypatch.setattr(engines._Renewed, "_MOST", 2_000)
+    renewed = engines._Renewed(build)
+    prose = b"The keeper of the light wrote the year in the book. " * 400
+    for _ in range(20):
+        renewed(prose)
+    assert len(built) == 1
+    words = " ".join(f"zq{at}xw{at * 7}vk" for at in range(3_000)).encode()
+    assert renewed(words).tolist() == built[0](words).tolist() == renewed(words).tolist()
+    assert len(built) > 1

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+_LONG = 1 << 16
 Engine = Callable[[bytes], "NDArray[np.uint32]"]
 
 # Contractions in both cases, digits, marks, white space of many kinds, scripts with and without
@@ -77,14 +78,13 @@ def gigatoken_engine(name: str) -> Engine:
 
 
 class _Renewed:
-    """An engine that remembers every word it meets, built anew before that takes much memory.
+    """An engine that remembers every word it meets, built anew before that takes over some 50 MB.
 
-    Words of more tokens than most are the new ones. Ordinary prose has hardly any; in random words
-    or in a script without blanks, the memory grows to about 50 MB.
+    How many words are new is guessed: in prose, nearly all are known and of one or two tokens; in
+    random words none are; a text without blanks has one for each 64 bytes or so.
     """
 
-    _ORDINARY = 2  # tokens to a blank, at most
-    _MOST = 2_000_000
+    _MOST = 400_000
 
     def __init__(self, build: Callable[[], Engine]) -> None:
         self._build = build
@@ -92,10 +92,18 @@ class _Renewed:
 
     def __call__(self, data: bytes) -> NDArray[np.uint32]:
         ids = self._encode(data)
-        self._met += max(0, len(ids) - self._ORDINARY * data.count(b" "))
+        self._met += _new_words(data, len(ids))
         if self._met > self._MOST:
             self._encode, self._met = self._build(), 0
         return ids
+
+
+def _new_words(data: bytes, tokens: int) -> int:
+    blanks = data.count(b" ")
+    if 16 * blanks >= len(data):
+        return min(blanks, max(0, tokens - 2 * blanks))
+    # Short texts are parts of long ones, that were counted, or single words.
+    return len(data) // 64 if len(data) >= _LONG else 0
 
 
 # Fastest first.
