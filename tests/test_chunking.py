@@ -326,6 +326,13 @@ HOSTILE = {
     "table": "| a | b |\n|---|---|\n" + "".join(f"| row {at} | {at} |\n" for at in range(20_000)),
     "one list item": "- " + "A b c. " * 20_000,
     "short sentences": "Go. No. " * 20_000,
+    "rules": "---\n" * 8_000,
+    "fence marks": "```\n" * 8_000,
+    "one long row of dots": "." * 100_000,
+    "emoji": "🙂" * 20_000,
+    "flags": "🇳🇴" * 6_000,
+    "marks": "e" + "\u0301" * 40_000,
+    "headings": "".join(f"{'#' * (1 + at % 6)} head {at}\n\nbody {at}\n\n" for at in range(4_000)),
     "one wide table": "|" + " h |" * 3_000 + "\n|" + "---|" * 3_000 + "\n|" + " v |" * 3_000 + "\n",
 }
 
