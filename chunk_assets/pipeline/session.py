@@ -5,20 +5,20 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from concurrent.futures import Executor
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chunk_assets.catalog import Catalog
 from chunk_assets.compute import Cluster, WorkerPool, engine
-from chunk_assets.errors import ConfigurationError, StopRun
+from chunk_assets.errors import ConfigurationError, SourceUnavailable, StopRun
 from chunk_assets.pipeline.context import BatchContext
 from chunk_assets.pipeline.pruning import merge_blocks
 from chunk_assets.pipeline.recipe import Recipe, recipe_of
 from chunk_assets.pipeline.reports import Progress, silent
 from chunk_assets.records import TABLES
-from chunk_assets.sources import Listed, Listing, list_source
+from chunk_assets.sources import Listed, Listing, apart, list_source
 from chunk_assets.storage import staging
 from chunk_assets.storage.commit import publish_files
 from chunk_assets.storage.layout import Batch, Layout
@@ -79,6 +79,8 @@ class Session:
     # Models that this session loaded itself: it closes them.
     loaded: list[Embedder] = field(default_factory=list)
     listings: dict[str, Listing] = field(default_factory=dict)
+    # Listings as they are without a look at other sources.
+    alone: dict[str, Listing] = field(default_factory=dict)
     slices: dict[str, dict[str, tuple[Listed, ...]]] = field(default_factory=dict)
     pool: WorkerPool | Cluster | None = None
     recipes: dict[str, Recipe] = field(default_factory=dict)
@@ -131,10 +133,23 @@ class Session:
         return self.sparse
 
     def listing(self, source: str) -> Listing:
-        """What is in a source, listed once a session."""
+        """What is in a source, listed once a session; ids that another source gives as well are refused."""
         if source not in self.listings:
-            self.listings[source] = list_source(self.catalog, source)
+            self.listings[source] = apart(self._listing_alone(source), self._rivals(source))
         return self.listings[source]
+
+    def _listing_alone(self, source: str) -> Listing:
+        if source not in self.alone:
+            self.alone[source] = list_source(self.catalog, source)
+        return self.alone[source]
+
+    def _rivals(self, source: str) -> Iterator[Listing]:
+        """Other sources that could give an id of this one: those with a template that can be listed."""
+        named = [name for name, settings in self.catalog.sources.items() if settings.id_template]
+        for name in named if source in named else ():
+            with suppress(SourceUnavailable):
+                if name != source:
+                    yield self._listing_alone(name)
 
     def documents(self, source: str, slice_key: str) -> tuple[Listed, ...]:
         """The listed documents of one batch, in order of their ids."""

@@ -164,3 +164,21 @@ def test_a_document_whose_date_changes_moves_to_another_batch_for_nothing(home: 
     home.assert_in_step()
     found = sorted(path.name for path in home.path.glob("tables/chunks/*/*"))
     assert found == ["slice=2024-02", "slice=2024-03"]
+
+
+def test_one_id_in_two_sources_is_reported_in_both_and_kept_by_none(home: Home) -> None:
+    source = NAMED.split("  docs: ")[1]
+    own, more = (source.replace("path: docs", f"path: docs/{folder}") for folder in ("own", "more"))
+    home.catalog(NAMED.replace(source, own) + f"  more: {more}")
+    for name in ("own/a.md", "own/b.md", "more/c.md"):
+        home.write(name, prose(name, 2))
+    assert home.run().exit_code == 0
+    before = home.hashes()
+    extra = home.write("more/a.md", prose("other", 2))
+    assert home.run().exit_code == 1
+    assert home.column("raw_documents", "status").count("duplicate_id") == 2
+    assert set(home.column("chunks", "document_id")) == {"b", "c"}
+    extra.unlink()
+    assert home.run().exit_code == 0
+    assert home.embedder.asked == []
+    assert home.hashes() == before
