@@ -21,11 +21,11 @@ CATALOG = """
 embedder: {name: hash, dimension: 16}
 object_store: {lock_seconds: 2, grace_minutes: %s}
 sources:
-  docs: {path: docs, slice: {by: bucket, count: 2}, retries: {max_attempts: 1}, deletion_guard: {share: 1}}
+  docs: {path: docs, slice: {by: bucket, count: %s}, retries: {max_attempts: 1}, deletion_guard: {share: 1}}
 """
 DOCUMENTS = {
     f"n{number}.md": f"# Note {number}\n\nThe first sentence of it. A second one, for {number} days.\n"
-    for number in range(6)
+    for number in range(4)
 }
 
 
@@ -37,14 +37,14 @@ def files() -> Any:
     return found
 
 
-def make(name: str, documents: dict[str, str] | None = None, grace: str = "60") -> str:
+def make(name: str, documents: dict[str, str] | None = None, grace: str = "60", batches: int = 1) -> str:
     """A new home; its URL."""
     store = files()
     if not store.exists(BUCKET):
         store.mkdir(BUCKET)
     if store.exists(f"{BUCKET}/{name}"):
         store.rm(f"{BUCKET}/{name}", recursive=True)
-    store.pipe_file(f"{BUCKET}/{name}/sources.yaml", (CATALOG % grace).encode())
+    store.pipe_file(f"{BUCKET}/{name}/sources.yaml", (CATALOG % (grace, batches)).encode())
     put(name, DOCUMENTS if documents is None else documents)
     return f"s3://{BUCKET}/{name}"
 
@@ -55,11 +55,11 @@ def put(name: str, documents: dict[str, str]) -> None:
         store.pipe_file(f"{BUCKET}/{name}/docs/{file}", text.encode())
 
 
-def on_disk(folder: Path, documents: dict[str, str] | None = None) -> Path:
+def on_disk(folder: Path, batches: int) -> Path:
     """The same home in a folder."""
     (folder / "docs").mkdir(parents=True)
-    (folder / "sources.yaml").write_text(CATALOG % "60")
-    for file, text in (DOCUMENTS if documents is None else documents).items():
+    (folder / "sources.yaml").write_text(CATALOG % ("60", batches))
+    for file, text in DOCUMENTS.items():
         (folder / "docs" / file).write_text(text)
     return folder
 
