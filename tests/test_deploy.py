@@ -161,6 +161,25 @@ def test_the_entry_point_prepares_the_home_and_runs_the_command(deploy: Path, tm
     assert (tmp_path / "dagster/dagster.yaml").read_text() == SETTINGS.read_text()
 
 
+def test_the_entry_point_gives_a_home_at_a_url_a_folder_of_the_container(
+    deploy: Path, tmp_path: Path
+) -> None:
+    python = Path(sys.executable).parent
+    environment = {"CHUNK_ASSETS_HOME": "s3://bucket/home", "CHUNK_ASSETS_CACHE": str(tmp_path / "cache")}
+    ran = subprocess.run(
+        ["sh", str(deploy / "entrypoint.sh"), "sh", "-c", "echo $DAGSTER_HOME"],
+        env=os.environ | environment | {"PATH": f"{python}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tmp_path,
+    )
+    folder = Path(ran.stdout.strip())
+    assert folder.is_relative_to(tmp_path / "cache")
+    assert (folder / "dagster.yaml").read_text() == SETTINGS.read_text()
+    assert [path.name for path in tmp_path.iterdir()] == ["cache"]
+
+
 def test_secrets_are_not_in_the_files(deploy: Path) -> None:
     text = "\n".join(file.read_text() for file in deploy.rglob("*") if file.is_file())
     assert re.findall(r"(?i)(?:password|secret_access_key|token):[ \t]+(?!\$\{)\S+", text) == []

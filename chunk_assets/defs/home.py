@@ -5,6 +5,7 @@ from pathlib import Path
 import dagster as dg
 from dagster._core.instance.ref import InstanceRef
 
+from chunk_assets.catalog.origin import local_home
 from chunk_assets.defs.storage import HomeStorage
 from chunk_assets.errors import ConfigurationError
 
@@ -20,10 +21,12 @@ SETTINGS = Path(__file__).with_name(INSTANCE_FILE)
 def instance_folder(home: str | Path) -> Path:
     """``<home>/dagster`` with a ``dagster.yaml`` in it, which is written when there is none.
 
+    That of a home in an object store is in its working folder on this machine.
+
     Raises:
         ConfigurationError: the folder can't be written.
     """
-    folder = Path(home, INSTANCE_FOLDER).resolve()
+    folder = Path(local_home(home), INSTANCE_FOLDER).resolve()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         settings = folder / INSTANCE_FILE
