@@ -11,7 +11,7 @@ import pytest
 import regex
 
 from chunk_assets import hashing
-from chunk_assets.chunking import chunk_markdown, strategy
+from chunk_assets.chunking import chunk_markdown, n_tables, strategy
 from chunk_assets.errors import ConfigurationError
 from chunk_assets.records import ChunkSpan
 from chunk_assets.strategies import STRATEGIES
@@ -345,3 +345,23 @@ def test_a_small_edit_changes_few_chunks() -> None:
 def test_token_counts_are_those_of_tiktoken() -> None:
     for chunk in cut("Counts must be exact, always. " * 30, "sentence_window", 50, 10):
         assert chunk.token_count == policy_tokens(chunk.text)
+
+
+@pytest.mark.parametrize("lead", ["  ", "> ", ">> "])
+@pytest.mark.parametrize("name", PACKERS)
+def test_rows_of_a_table_in_a_list_or_quote_are_whole_and_know_their_header(name: str, lead: str) -> None:
+    rows = [f"{lead}| bolt {at} | {at * 4} |" for at in range(20)]
+    opening = "- Parts:\n\n" if lead == "  " else ""
+    table = "\n".join([f"{lead}| Part | Left |", f"{lead}|---|---|", *rows])
+    chunks = cut(f"{opening}{table}\n\nThe end.", name, 48)
+    assert len(chunks) > 3
+    for chunk in chunks:
+        lines = [line.strip() for line in chunk.text.split("\n") if "| bolt" in line]
+        assert all(line in [row.strip() for row in rows] for line in lines)
+        assert not lines or "Part | Left" in chunk.context + chunk.text
+
+
+def test_a_table_like_text_in_a_nested_fence_is_code() -> None:
+    text = "- Do:\n\n  ```\n  | a | b |\n  |---|---|\n  | 1 | 2 |\n  ```\n"
+    assert n_tables(text) == 0
+    assert n_tables(text.replace("  ```\n", "")) == 1

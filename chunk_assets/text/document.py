@@ -77,9 +77,17 @@ class TextDocument:
     def hard_breaks(self) -> NDArray[np.int64]:
         """Where a block, list item, table row or code fence begins, or a nested fence ends."""
         blocks = self.blocks
-        parts = (blocks.starts, blocks.items, blocks.rows, blocks.nested_fences.ravel())
+        nested = (blocks.nested_fences.ravel(), self._nested_tables.ravel())
+        parts = (blocks.starts, blocks.items, blocks.rows, *nested)
         breaks = spans.merged(*parts)
         return breaks[breaks < len(self.markdown)]
+
+    @cached_property
+    def _nested_tables(self) -> NDArray[np.int64]:
+        """The spans of tables inside lists and quotes, ``(n, 2)``."""
+        blocks = self.blocks
+        at = np.searchsorted(blocks.starts, blocks.tables[:, 0], side="right") - 1
+        return blocks.tables[np.isin(blocks.kinds[at], (kinds.LIST, kinds.QUOTE))]
 
     @cached_property
     def atomic(self) -> NDArray[np.int64]:
@@ -95,7 +103,7 @@ class TextDocument:
             )
         ]
         pairs = np.stack((blocks.starts[whole], blocks.ends[whole]), axis=1)
-        pairs = np.concatenate((pairs, blocks.nested_fences))
+        pairs = np.concatenate((pairs, blocks.nested_fences, self._nested_tables))
         return pairs[np.argsort(pairs[:, 0], kind="stable")]
 
     @cached_property

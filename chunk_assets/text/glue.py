@@ -22,7 +22,7 @@ UNWORDED = frozenset({kinds.TABLE, kinds.HTML_TABLE, kinds.FENCE, kinds.HTML, ki
 def whole_items(layout: Layout) -> NDArray[np.int64]:
     """First units after joining the sentences of every list item that fits as a whole."""
     count = len(layout)
-    goes_on = (layout.kinds == kinds.LIST) & (layout.ranks == reasons.SENTENCE)
+    goes_on = (layout.kinds == kinds.LIST) & np.isin(layout.ranks, (reasons.SENTENCE, reasons.ROW))
     if not goes_on.any():
         return np.arange(count)
     firsts = np.flatnonzero(~goes_on)
@@ -59,8 +59,7 @@ def _clings(layout: Layout) -> NDArray[np.bool_]:
     if not len(clings):
         return clings
     following, parts = layout.kinds[1:], layout.ranks[1:]
-    tables = np.isin(layout.kinds[:-1], (kinds.TABLE, kinds.HTML_TABLE))
-    clings[:-1] |= tables & (parts == reasons.ROW) & (layout.ranks[:-1] != reasons.ROW)
+    clings[:-1] |= (parts == reasons.ROW) & (layout.ranks[:-1] != reasons.ROW)
     clings[:-1] |= (following == kinds.RULE) & (parts == reasons.BLOCK)
     colon = np.isin(layout.document.points[layout.ends[:-1] - 1], _COLON)
     clings[:-1] |= colon & (layout.kinds[:-1] == kinds.PARAGRAPH) & (parts == reasons.BLOCK)

@@ -12,6 +12,7 @@ from chunk_assets.text.markdown.assembly import assembled
 from chunk_assets.text.markdown.html import HtmlRules
 from chunk_assets.text.markdown.lines import Lines, scan
 from chunk_assets.text.markdown.lists import list_end, quote_end
+from chunk_assets.text.markdown.nested import nested_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -167,7 +168,12 @@ def _fence(scanner: BlockScanner, line: int) -> int:
 
 
 def _quote(scanner: BlockScanner, line: int) -> int:
-    return scanner.mark(kinds.QUOTE, line, quote_end(scanner, line))
+    return _nesting(scanner, kinds.QUOTE, line, quote_end(scanner, line))
+
+
+def _nesting(scanner: BlockScanner, kind: int, line: int, end: int) -> int:
+    nested_tables(scanner, line, end)
+    return scanner.mark(kind, line, end)
 
 
 def _dash(scanner: BlockScanner, line: int) -> int:
@@ -187,7 +193,7 @@ def _list(scanner: BlockScanner, line: int) -> int:
         return 0
     if scanner.in_paragraph(line) and not scanner.interrupting_marker(line):
         return 0
-    return scanner.mark(kinds.LIST, line, list_end(scanner, line))
+    return _nesting(scanner, kinds.LIST, line, list_end(scanner, line))
 
 
 def _html(scanner: BlockScanner, line: int) -> int:
