@@ -30,12 +30,13 @@ from chunk_assets.storage.tables import write_table
 
 WORDS, PER_DOCUMENT, BATCHES = 250, 20, 16
 QUESTIONS = 40
+SIZES = (4_000, 100_000)
 
 
 def main(argv: list[str] | None = None) -> None:
     """Runs the benchmark and writes its result."""
     options = parser(__doc__ or "").parse_args(argv)
-    size = 4_000 if options.quick else 100_000
+    size = SIZES[0] if options.quick else SIZES[1]
     result = Result("search")
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
