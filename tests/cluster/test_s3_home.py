@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from chunk_assets.catalog import load_catalog
 from chunk_assets.catalog.origin import local_home
 from chunk_assets.compute import WorkerPool
+from chunk_assets.defs.arrivals import look
 from chunk_assets.errors import ConfigurationError, LockHeld
 from chunk_assets.pipeline.pruning import prune
 from chunk_assets.pipeline.versions import create_version
@@ -83,6 +85,9 @@ def test_another_machine_goes_on_where_the_first_one_was(machine: Callable[[str]
     machine("first")
     again = s3.run(url)
     assert (again.errors, again.embedded) == ((), 0)
+    machine("third")  # the sensor's: it looks at manifests and states, and needs no table
+    assert look(load_catalog(url)).todo == []
+    assert not any(s3.of_folder(Path(local_home(url))).values())
     s3.pull(url)
     assert s3.of_folder(Path(local_home(url))) == s3.published("two")
 
