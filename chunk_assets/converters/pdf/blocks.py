@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from chunk_assets.converters.pdf.model import Block, Line, Table, line_of
 from chunk_assets.converters.pdf.raised import RAISED
@@ -76,28 +77,27 @@ def as_blocks(pieces: Sequence[Line | Table]) -> list[Block]:
     """Paragraphs of lines that belong together by place, size and leading; tables stand alone."""
     blocks: list[Block] = []
     lines = [piece for piece in pieces if isinstance(piece, Line)]
-    leading = _leading(lines)
-    rights = _RightEdges(lines)
+    page = _Page(_leading(lines), _RightEdges(lines), any([has_leader(line.text) for line in lines]))  # noqa: C419 - a list is faster
     for piece in pieces:
         if isinstance(piece, Table):
             blocks.append(Block("table", [], piece))
             continue
-        if blocks and blocks[-1].lines and _continues(blocks[-1], piece, leading, rights):
+        if blocks and blocks[-1].lines and _continues(blocks[-1], piece, page):
             blocks[-1].lines.append(piece)
-            if blocks[-1].kind == "text" and leads_on(piece.text):
+            if page.dotted and blocks[-1].kind == "text" and leads_on(piece.text):
                 blocks[-1].kind = "leader"
         else:
-            blocks.append(_new_block(piece))
+            blocks.append(_new_block(piece, page.dotted))
     return blocks
 
 
-def _new_block(line: Line) -> Block:
+def _new_block(line: Line, dotted: bool) -> Block:
     text = line.text
     if line.angle != 0:
         return Block("note", [line])
     if line.mono:
         return Block("code", [line])
-    if leads_on(text):
+    if dotted and leads_on(text):
         return Block("leader", [line])
     bullet = _BULLET.match(text)
     if bullet:
@@ -144,7 +144,16 @@ class _RightEdges(dict[int, float]):
         return edge
 
 
-def _continues(block: Block, line: Line, leading: float, rights: Mapping[int, float]) -> bool:
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """What the lines of a page have in common; ``dotted`` says that some have rows of dots."""
+
+    leading: float
+    rights: Mapping[int, float]
+    dotted: bool
+
+
+def _continues(block: Block, line: Line, page: _Page) -> bool:
     """Whether ``line`` goes on with the paragraph or item ``block``."""
     last = block.lines[-1]
     if last.angle != line.angle or line.mono != (block.kind == "code"):
@@ -155,14 +164,17 @@ def _continues(block: Block, line: Line, leading: float, rights: Mapping[int, fl
         return _is_tail(block, last, line)
     if _starts_item(line) and (_is_outside(block, line) or not _is_hanging_number(last, line)):
         return False
-    if leads_on(last.text) or not _is_below(last, line, leading):
-        return False
-    if last.text[-1:].isdigit() and leads_on(line.text):
+    if not _is_below(last, line, page.leading) or (page.dotted and _ends_entry(last, line)):
         return False
     if block.kind == "item" and line.x0 < block.lines[0].x0 - 2:
         # The text of an indented bullet may run on at the margin, but only if its line was full.
-        return not _ENDS.search(last.text) and rights[line.seq] - last.x1 < line.first_width + line.size
-    return not _indented(block, last, line) and not _broken_off(block, last, line, rights)
+        return not _ENDS.search(last.text) and page.rights[line.seq] - last.x1 < line.first_width + line.size
+    return not _indented(block, last, line) and not _broken_off(block, last, line, page.rights)
+
+
+def _ends_entry(last: Line, line: Line) -> bool:
+    """Whether ``last`` is the end of an entry of a table of contents, or ``line`` is one by itself."""
+    return leads_on(last.text) or (last.text[-1:].isdigit() and leads_on(line.text))
 
 
 def _is_below(last: Line, line: Line, leading: float) -> bool:

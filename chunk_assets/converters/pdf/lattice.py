@@ -157,12 +157,18 @@ def ruled_tables(words: list[Word], across: list[Rule], down: list[Rule]) -> tup
 
 
 def _table(words: list[Word], across: list[Rule], down: list[Rule]) -> tuple[list[Table], list[Word]]:
+    posts, levels = [rule.at for rule in down], [rule.at for rule in across]
+    left, right = min([*posts, *[r.start for r in across]]), max([*posts, *[r.end for r in across]])
+    top, bottom = min([*levels, *[r.start for r in down]]), max([*levels, *[r.end for r in down]])
+    held = [w for w in words if w.x1 > left and w.x0 < right and w.bottom > top and w.top < bottom]
+    if len(held) < 3:
+        return [], words
     grid = Grid(across, down)
     if not grid.cell:
         return [], words
     inside: dict[int, list[Word]] = {}
-    left, top, right, bottom = grid.xs[0], grid.ys[0], grid.xs[-1], grid.ys[-1]
-    for word in [w for w in words if w.x1 > left and w.x0 < right and w.bottom > top and w.top < bottom]:
+    left, right = grid.xs[0], grid.xs[-1]
+    for word in held:
         cell = grid.place((word.x0 + word.x1) / 2, (word.top + word.bottom) / 2)
         if cell >= 0:
             inside.setdefault(cell, []).append(word)

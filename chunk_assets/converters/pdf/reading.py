@@ -161,7 +161,12 @@ def _visible(words: list[Word], page: PageText, drawing: Drawing, angle: int) ->
     """The words a reader sees; the others are counted in ``page.hidden`` by reason."""
     fills = [turned(*fill, angle) for fill in drawing.fills]
     seen: list[Word] = []
+    left, top, right, bottom = page.box
     for word in words:
+        on_page = left <= word.x0 and word.x1 <= right and top <= word.top and word.bottom <= bottom
+        if on_page and not word.style.flaw:
+            seen.append(word)
+            continue
         reason = _unseen(word, page, fills, drawing.shaded)
         if reason == OFF_PAGE and seen and _runs_on(seen[-1], word):
             reason = ""

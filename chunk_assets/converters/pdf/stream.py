@@ -52,10 +52,14 @@ def open_tables(lines: list[Line]) -> tuple[list[Table], list[Line]]:
     flat = [line for line in lines if line.angle == 0]
     if len(flat) < 6:
         return [], lines
+    rows = line_rows(flat)
+    if sum([len(row) > 1 for row in rows]) < 3:
+        return [], lines
     tables = []
     taken: set[int] = set()
-    for side in sides(flat):
-        for run in _runs([_row(row) for row in line_rows(side)]):
+    columns = sides(flat)
+    for side in [rows] if len(columns) == 1 else map(line_rows, columns):
+        for run in _runs([_row(row) for row in side]):
             for table in _tables_in(run):
                 tables.append(table)
                 taken.update(part.seq for row in run for part in row.parts)
