@@ -247,13 +247,19 @@ def _options(value: str | list[str]) -> Iterator[str]:
 
 _MARKUP = re.compile(r"[*_`~|\\]+|<br ?/?>|</?[a-z]{1,10}>")
 _LINK = re.compile(r"!?\[([^\]\n]*)\]\([^()\s]*\)")
+_ESCAPED = re.compile(r"\\([^\w\s])")
+# What typesetters and word processors write for the signs of a typewriter.
+_TYPOGRAPHY = str.maketrans(
+    {"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "—": "-", "‐": "-", "‑": "-", "−": "-"}
+)
 _INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff\u00ad]")
 
 
 def plain(text: str) -> str:
-    """Text without markup, case and kinds of blanks, for comparing tools of different habits."""
-    text = _MARKUP.sub(" ", _LINK.sub(r"\1", html.unescape(text)))
-    text = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
+    """Text without markup, case, and kinds of blanks, quotes and dashes: tools have different habits."""
+    text = html.unescape(_LINK.sub(r"\1", text))
+    text = _MARKUP.sub(" ", _ESCAPED.sub(r"\1", text.replace("<br>", " ")))
+    text = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).translate(_TYPOGRAPHY)
     return " ".join(text.casefold().split())
 
 
