@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -168,61 +169,63 @@ def natural(layout: Layout, hard: NDArray[np.bool_], merge_below: int) -> list[R
     blocks = parts(layout, hard | (layout.ranks >= reasons.BLOCK))
     if not blocks:
         return []
-    sized = _Sized(layout, blocks)
-    runs: list[Run] = []
-    for section in _sections(layout, blocks, hard.tolist()):
-        for run in _merged(sized, section, merge_below):
-            runs.extend([run] if sized.fits(run) else windows(layout, *run))
-    return runs
+    packer = _Natural(layout, blocks, merge_below)
+    borders = [*packer.sections(hard), len(blocks)]
+    for begin, end in itertools.pairwise(borders):
+        packer.pack(begin, end)
+    return packer.runs
 
 
-class _Sized:
-    """What is known of runs: of single blocks it is found for all at once."""
+class _Natural:
+    """Packs blocks, known by their numbers. Most of them are chunks as they are, and taken in one go."""
 
-    def __init__(self, layout: Layout, blocks: list[Run]) -> None:
-        self._layout, self._target = layout, layout.sizes.target_tokens
-        firsts, lasts = np.array(blocks, dtype=np.int64).T
-        fits = layout.fitting(firsts, lasts, self._target).tolist()
-        self._tokens = dict(zip(blocks, layout.measures[0].runs(firsts, lasts).tolist(), strict=True))
-        self._fits = dict(zip(blocks, fits, strict=True))
+    def __init__(self, layout: Layout, blocks: list[Run], merge_below: int) -> None:
+        self._layout, self._blocks, self._least = layout, blocks, merge_below
+        self._target = layout.sizes.target_tokens
+        self._firsts, self._lasts = np.array(blocks, dtype=np.int64).T
+        fits = layout.fitting(self._firsts, self._lasts, self._target)
+        small = layout.measures[0].runs(self._firsts, self._lasts) < merge_below
+        self._fits: list[bool] = fits.tolist()
+        self._odd: list[int] = np.flatnonzero(small | ~fits).tolist()
+        self.runs: list[Run] = []
 
-    def tokens(self, run: Run) -> int:
-        """Exact tokens of the run."""
-        known = self._tokens.get(run)
-        return self._layout.tokens(*run) if known is None else known
+    def sections(self, hard: NDArray[np.bool_]) -> list[int]:
+        """The numbers of the blocks that begin a section."""
+        begins = hard[self._firsts]
+        begins[0] = True
+        begins[1:] |= (self._layout.kinds == kinds.FRONT_MATTER)[self._lasts[:-1]]
+        found: list[int] = np.flatnonzero(begins).tolist()
+        return found
 
-    def fits(self, run: Run) -> bool:
-        """Whether the run is within the target and every bound."""
-        known = self._fits.get(run)
-        return self._layout.fits(*run, self._target) if known is None else known
+    def pack(self, begin: int, end: int) -> None:
+        """Adds the runs of the blocks of one section."""
+        before = len(self.runs)  # what a short last run may not join: the section before, windows
+        at = begin
+        for odd in self._odd[bisect_left(self._odd, begin) : bisect_left(self._odd, end)]:
+            if odd < at:
+                continue
+            self.runs.extend(self._blocks[at:odd])
+            if self._fits[odd]:
+                at = self._grown(odd, end)
+                self._add((self._blocks[odd][0], self._blocks[at - 1][1]), at == end, before)
+            else:
+                self.runs.extend(windows(self._layout, *self._blocks[odd]))
+                at, before = odd + 1, len(self.runs)
+        self.runs.extend(self._blocks[at:end])
 
+    def _grown(self, first: int, end: int) -> int:
+        """The number after the blocks that a small one joins."""
+        layout, start, after = self._layout, self._blocks[first][0], first + 1
+        while after < end and layout.tokens(start, self._blocks[after - 1][1]) < self._least:
+            if not layout.fits(start, self._blocks[after][1], self._target):
+                break
+            after += 1
+        return after
 
-def _sections(layout: Layout, blocks: list[Run], borders: list[bool]) -> Iterable[list[Run]]:
-    """The blocks between hard borders."""
-    section: list[Run] = []
-    front = (layout.kinds == kinds.FRONT_MATTER).tolist()
-    for block in blocks:
-        if section and (borders[block[0]] or front[section[-1][1]]):
-            yield section
-            section = []
-        section.append(block)
-    if section:
-        yield section
-
-
-def _merged(sized: _Sized, section: list[Run], merge_below: int) -> list[Run]:
-    """The blocks of a section, the small ones joined with the next one, the last with the one before."""
-    if not merge_below or len(section) < 2:
-        return section
-    found: list[Run] = []
-    start = section[0][0]
-    for (_, end), (_, follows) in itertools.pairwise(section):
-        if sized.tokens((start, end)) >= merge_below or not sized.fits((start, follows)):
-            found.append((start, end))
-            start = end + 1
-    last = (start, section[-1][1])
-    if found and sized.tokens(last) < merge_below:
-        joined = (found[-1][0], last[1])
-        if sized.fits(joined):
-            return [*found[:-1], joined]
-    return [*found, last]
+    def _add(self, run: Run, is_last: bool, before: int) -> None:
+        if is_last and len(self.runs) > before and self._layout.tokens(*run) < self._least:
+            joined = (self.runs[-1][0], run[1])
+            if self._layout.fits(*joined, self._target):
+                self.runs[-1] = joined
+                return
+        self.runs.append(run)

@@ -99,6 +99,8 @@ class _Renewed:
 
 
 def _new_words(data: bytes, tokens: int) -> int:
+    if 3 * tokens < len(data):
+        return 0  # prose, whose blanks need not be counted
     blanks = data.count(b" ")
     if 16 * blanks >= len(data):
         return min(blanks, max(0, tokens - 2 * blanks))
