@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 SOME_FAILED = 1
 BAD_USAGE = 2
 INTERRUPTED = 130
-# Commands that read no table of the home: one in an object store is not fetched for them.
-WITHOUT_TABLES = frozenset(
-    {"init", "convert", "preview", "sources", "doctor", "dev", "files", "show", "test"}
-)
+# Commands that need nothing of the home, and those that read no table of it: one in an object store is not
+# fetched for them.
+WITHOUT_HOME = frozenset({"init", "convert", "doctor"})
+WITHOUT_TABLES = frozenset({"preview", "sources", "dev", "files", "show", "test"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +100,16 @@ def home_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _folder_of(home: str) -> str:
     """The folder to work in. That of a home in an object store is brought up to date first."""
+    from chunk_assets.catalog import load_catalog
     from chunk_assets.catalog.origin import local_home
     from chunk_assets.storage.remote import remote_home
 
     folder = local_home(home)
-    remote = remote_home(folder)
-    if remote is not None and click.get_current_context().info_name not in WITHOUT_TABLES:
+    remote, name = remote_home(folder), click.get_current_context().info_name
+    if remote is None or name in WITHOUT_HOME:
+        return folder
+    load_catalog(folder)  # puts sources.yaml into the folder
+    if name not in WITHOUT_TABLES:
         for fault in remote.pull().values():
             click.echo(f"problem: {fault}; 'chunk-assets repair' makes it anew", err=True)
     return folder

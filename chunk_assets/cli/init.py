@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import click
@@ -53,6 +54,8 @@ IGNORED = "tables\n.tables-next\nstaging\nstate\nvectors\nlocks\nversions\nrepor
 @home_options
 def command(out: Output, folder: Path) -> None:
     """Write a new project into FOLDER: catalog, Dagster settings and an example document."""
+    if re.match(r"[a-z][a-z0-9+.-]+:/", str(folder)):
+        raise ConfigurationError(f"init writes to a folder, not to {folder}; copy what it wrote to the URL")
     if folder.joinpath("sources.yaml").exists():
         msg = f"{folder / 'sources.yaml'} is there already; nothing was written"
         raise ConfigurationError(msg)

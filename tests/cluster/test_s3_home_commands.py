@@ -32,7 +32,13 @@ def test_every_command_works_on_a_home_in_a_bucket(cache: Path, tmp_path: Path) 
     ran = call("run", "--home", url, "--json", "--workers", "1")
     assert ran.code == 0, ran.err
     assert ran.json["documents"] == {"ok": 1}
+    refused = call("init", url)
+    assert (refused.code, "copy what it wrote" in refused.err) == (2, True)
     shutil.rmtree(cache)  # another machine
+    page = tmp_path / "page.md"
+    page.write_text("One sentence. Another one.")
+    assert call("preview", "--home", url, "--json", str(page)).code == 0
+    assert (Path(local_home(url)) / "sources.yaml").is_file()
     assert call("run", "--home", url, "--json").json["runs"] == 0
     assert call("status", "--home", url, "--json").json["batches"][0]["state"] == "current"
     hits = call("search", "--home", url, "--json", "How long may a guest badge be used?").json["hits"]

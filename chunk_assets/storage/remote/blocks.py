@@ -16,6 +16,8 @@ from chunk_assets.storage.remote.objects import Damaged, ObjectStore
 from chunk_assets.storage.vector_blocks import SUFFIX
 
 PREFIX = "vectors/"
+# Blocks that another machine merges while they are fetched are found again in what they were merged into.
+LOOKS = 3
 
 
 class Blocks:
@@ -37,12 +39,14 @@ class Blocks:
         Raises:
             StoreUnavailable: the store does not answer.
         """
-        prefix = f"{PREFIX}{folder.name}/"
+        folder.mkdir(parents=True, exist_ok=True)
         with self._turn:
-            there = {key.removeprefix(prefix) for key in self._store.list(prefix) if key.endswith(SUFFIX)}
-            folder.mkdir(parents=True, exist_ok=True)
-            with ThreadPoolExecutor(SIDE_BY_SIDE) as threads:
-                list(threads.map(lambda name: self._fetch(folder, name), sorted(there - _here(folder))))
+            for _ in range(LOOKS):
+                there = self._listed(folder)
+                with ThreadPoolExecutor(SIDE_BY_SIDE) as threads:
+                    wanted = sorted(there - _here(folder))
+                    if all(list(threads.map(lambda name: self._fetch(folder, name), wanted))):
+                        break
             self._there[folder.name] = there
 
     def push(self) -> None:
@@ -75,12 +79,19 @@ class Blocks:
             self._store.delete(f"{PREFIX}{folder.name}/{name}" for name in sorted(gone))
             self._there[folder.name] -= gone
 
-    def _fetch(self, folder: Path, name: str) -> None:
+    def _listed(self, folder: Path) -> set[str]:
+        prefix = f"{PREFIX}{folder.name}/"
+        return {key.removeprefix(prefix) for key in self._store.list(prefix) if key.endswith(SUFFIX)}
+
+    def _fetch(self, folder: Path, name: str) -> bool:
+        """Whether the block was still there."""
         unfinished = folder / f"{TEMPORARY}{os.getpid()}-{name}.unfinished"
         digest = name.removesuffix(SUFFIX).split("-")[-1]
         with suppress(Damaged):
-            if self._store.download(f"{PREFIX}{folder.name}/{name}", unfinished, digest):
-                unfinished.replace(folder / name)
+            if not self._store.download(f"{PREFIX}{folder.name}/{name}", unfinished, digest):
+                return False
+            unfinished.replace(folder / name)
+        return True
 
 
 def _here(folder: Path) -> set[str]:
