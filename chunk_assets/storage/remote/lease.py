@@ -37,7 +37,8 @@ class Lease:
         self._owner = Owner.this_process()
         self._renewed = 0.0
         self.ended = threading.Event()
-        self._beating: threading.Thread | None = None
+        self._turn = threading.Lock()
+        self._threads: list[threading.Thread] = []
         self.lost = False
         self.taken_over = False
 
@@ -56,16 +57,18 @@ class Lease:
             time.sleep(min(POLL_SECONDS, max(0.0, deadline - time.monotonic())))
 
     def keep(self, beat: Callable[[], object]) -> None:
-        """Renews the lock from now on in a thread, and calls ``beat`` after each renewal."""
+        """Renews the lock from now on in a thread, and calls ``beat`` as often in another one.
 
-        def go_on() -> None:
+        Two threads, so that a ``beat`` that takes long does not cost the lock.
+        """
+
+        def again(what: Callable[[], object]) -> None:
             while not self.ended.wait(self._seconds / BEATS) and not self.lost:
-                self._renew()
-                if not self.lost:
-                    beat()
+                what()
 
-        self._beating = threading.Thread(target=go_on, daemon=True, name=f"lease {self._key}")
-        self._beating.start()
+        for what in (self._renew, beat):
+            self._threads.append(threading.Thread(target=again, args=(what,), daemon=True))
+            self._threads[-1].start()
 
     def check(self) -> None:
         """Refuses to go on without the lock.
@@ -86,8 +89,8 @@ class Lease:
     def release(self) -> None:
         """Frees the lock, if it is still ours; a store that fails now frees it by time."""
         self.ended.set()
-        if self._beating is not None:
-            self._beating.join()
+        for thread in self._threads:
+            thread.join()
         if self.lost:
             return
         try:
@@ -109,7 +112,9 @@ class Lease:
         return None
 
     def _renew(self) -> None:
-        with suppress(StopRun):  # the next beat tries again; ``check`` knows how long ago the last one was
+        # One at a time: the thread, or a check just now. The next beat tries again, and ``check`` knows how long
+        # ago the last one was.
+        with self._turn, suppress(StopRun):
             try:
                 self._put(self._token)
             except Conflict:
