@@ -112,8 +112,8 @@ class Lease:
         return None
 
     def _renew(self) -> None:
-        # One at a time: the thread, or a check just now. The next beat tries again, and ``check`` knows how long
-        # ago the last one was.
+        # One at a time: the thread, or a check just now. When the store fails, the next beat tries again, and
+        # ``check`` knows how long ago the last one was.
         with self._turn, suppress(StopRun):
             try:
                 self._put(self._token)
