@@ -86,6 +86,13 @@ class Segment:
 
 def open_segment(root: Path, batch: Batch) -> Segment:
     """The segment of a batch as it is published now; earlier ones are forgotten."""
+    try:
+        return _opened(root, batch)
+    except FileNotFoundError:  # another process took it for one of a batch that is gone
+        return _opened(root, batch)
+
+
+def _opened(root: Path, batch: Batch) -> Segment:
     import pyarrow as pa
 
     name = f"{batch.name}-{batch.version}"
