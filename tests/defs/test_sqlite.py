@@ -16,7 +16,7 @@ from chunk_assets.defs.sqlite import HomeEvents
 if TYPE_CHECKING:
     from pathlib import Path
 
-WRITERS, EVENTS = 4, 50
+WRITERS, EVENTS = 3, 40
 # Forked before anything is opened, in a process without threads: six imports of Dagster would take longer.
 WRITER = """
 import os, sys
