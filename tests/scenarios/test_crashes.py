@@ -110,7 +110,7 @@ def edit(home: Home, step: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(60 + 12 * KILLS)
+@pytest.mark.timeout(120 + 30 * KILLS)
 def test_killed_at_random_moments_readers_always_see_a_whole_version_and_reruns_complete(
     home: Home, killer: Killer, tmp_path_factory: pytest.TempPathFactory, executor: WorkerPool
 ) -> None:
