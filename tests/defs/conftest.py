@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from chunk_assets.defs.home import INSTANCE_FOLDER, open_instance
+from tests.alerts.receiver import receiving
 from tests.doors.conftest import make_home
 
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import dagster as dg
+
+    from tests.alerts.receiver import Receiver
 
 
 @pytest.fixture(scope="session")
@@ -39,3 +42,11 @@ def instance(home: Path) -> Iterator[dg.DagsterInstance]:
     """The instance of ``home``."""
     with open_instance(home) as opened:
         yield opened
+
+
+@pytest.fixture
+def receiver(monkeypatch: pytest.MonkeyPatch) -> Iterator[Receiver]:
+    """Hears what the alerts sensor tells."""
+    with receiving() as server:
+        monkeypatch.setenv("CHUNK_ASSETS_ALERT_WEBHOOK", server.url)
+        yield server
