@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import time
 from pathlib import Path
 
 from chunk_assets.conversion import convert_source
 from chunk_assets.converters.base import Options
 
 
-def convert_here(path: str) -> tuple[int, float]:
-    """Converts a document; the process that did it, and its processor seconds."""
-    before = time.process_time()
-    convert_source(path, Path(path).name, Options())
-    return os.getpid(), time.process_time() - before
+def convert_here(path: str) -> str:
+    """The status of a document's conversion."""
+    return convert_source(path, Path(path).name, Options()).status
 
 
 def nothing(number: int) -> int:
