@@ -77,7 +77,7 @@ def command(
         from chunk_assets.evaluation.verdicts import Baseline
         from chunk_assets.evaluation.verdicts import save_baseline as save
 
-        save(save_baseline, Baseline(found))
+        save(save_baseline, Baseline(found, _topic_shares(out)))
     if not out.as_json and not out.quiet:
         from chunk_assets.evaluation import markdown
 
@@ -117,6 +117,17 @@ def measure(
         bench=bench,
         progress=lambda line: None if out.quiet else click.echo(line, err=True),
     )
+
+
+def _topic_shares(out: Output) -> dict[str, float]:
+    """How the home's published tables are cut; none where there is no home."""
+    from chunk_assets.evaluation import topic_shares
+    from chunk_assets.storage.layout import Layout
+
+    if not Path(out.home, "sources.yaml").is_file():
+        return {}
+    catalog = out.catalog()
+    return topic_shares(Layout(Path(catalog.home)), catalog.sources)
 
 
 def _differences(results: list[Result], ours: str) -> list[Any]:

@@ -3,6 +3,7 @@
 import os
 import time
 import warnings
+from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -28,6 +29,7 @@ COMPARED = ("fixed", "recursive", "sentence_window", "semantic", "section")
 PROMISES = {
     "retrieval_floor": "Enough questions of the golden set find their answer among the first five chunks.",
     "retrieval_regression": "No figure fell noticeably below the stored baseline.",
+    "threshold_drift": "Semantic chunks end by topic about as often as when their threshold was chosen.",
 }
 
 
@@ -72,10 +74,8 @@ def evaluation_asset(catalog: Catalog, session: Session) -> dg.AssetsDefinition:
         if name in policies_in_use(catalog):
             layout = Layout(Path(catalog.home))
             record(layout, Batch(KEY.to_user_string(), name), outcomes, context.run.run_id, time.time())
-        figures = {f"{row['measure']} ({row['set']})": row["value"] for row in rows}
-        table = dg.MetadataValue.table([dg.TableRecord(dict(row)) for row in rows])
         yield dg.MaterializeResult(
-            metadata={**figures, "figures": table}, check_results=check_results(KEY, outcomes, name)
+            metadata=_shown(catalog, name, rows), check_results=check_results(KEY, outcomes, name)
         )
 
     return _evaluate
@@ -105,12 +105,42 @@ def _measured(catalog: Catalog, name: str) -> Sequence[Any]:
         bench.close()
 
 
+def _shown(catalog: Catalog, name: str, rows: Sequence[Any]) -> dict[str, Any]:
+    """Its figures, and all strategies that were measured so far side by side, as a table and a picture."""
+    from chunk_assets.evaluation import keep, kept, markdown, plot
+    from chunk_assets.evaluation.kept import results_file
+
+    home = Path(catalog.home)
+    keep(home, name, rows)
+    beside = kept(home, strategies(catalog))
+    picture = b64encode(plot(beside)).decode("ascii")
+    return {
+        **{f"{row['measure']} ({row['set']})": row["value"] for row in rows},
+        "figures": dg.MetadataValue.table([dg.TableRecord(dict(row)) for row in rows]),
+        "all strategies": dg.MetadataValue.md(markdown(beside)),
+        "quality against tokens": dg.MetadataValue.md(f"![quality](data:image/png;base64,{picture})"),
+        "results": dg.MetadataValue.path(str(results_file(home, name))),
+    }
+
+
 def _judged(catalog: Catalog, name: str, rows: Sequence[Any]) -> list[Outcome]:
     """Verdicts; a strategy that nobody uses may be bad without any harm, and only warns."""
-    from chunk_assets.evaluation.verdicts import accuracy_floor, load_baseline, regression
+    from chunk_assets.evaluation import topic_shares
+    from chunk_assets.evaluation.verdicts import (
+        accuracy_floor,
+        load_baseline,
+        regression,
+        threshold_drift,
+    )
 
     baseline = load_baseline(Path(catalog.home, GOLDEN, BASELINE))
-    found = [accuracy_floor(rows), regression(rows, baseline.rows)]
+    cut_by_it = [source for source in catalog.sources if catalog.policy_name(source) == name]
+    shares = topic_shares(Layout(Path(catalog.home)), cut_by_it)
+    found = [
+        accuracy_floor(rows),
+        regression(rows, baseline.rows),
+        threshold_drift(shares, baseline.topic_shares),
+    ]
     if name in policies_in_use(catalog):
         return found
     return [replace(outcome, severity="warn") for outcome in found]

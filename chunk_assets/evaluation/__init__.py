@@ -1,6 +1,7 @@
 """Measures how well chunks can be found again, on questions whose answers have exact places."""
 
 from chunk_assets.evaluation.contenders import Contender, contender, of_policy, of_strategy
+from chunk_assets.evaluation.kept import keep, kept, topic_shares
 from chunk_assets.evaluation.loaders import load_set
 from chunk_assets.evaluation.records import EvalDocument, Piece, Question, QuestionSet
 from chunk_assets.evaluation.runner import Bench, Result, evaluate
@@ -18,10 +19,13 @@ __all__ = [
     "contender",
     "differences",
     "evaluate",
+    "keep",
+    "kept",
     "load_set",
     "markdown",
     "of_policy",
     "of_strategy",
     "plot",
     "rows",
+    "topic_shares",
 ]

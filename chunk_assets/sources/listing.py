@@ -36,6 +36,7 @@ ALWAYS_EXCLUDED = (
 # What a home keeps beside its documents.
 OF_HOME = (
     *("tables/", "staging/", "state/", "vectors/", "versions/", "locks/", "dagster/", "alerts/"),
+    "evaluation/",
     "measured.json",
 )
 

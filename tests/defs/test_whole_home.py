@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 import dagster as dg
+import pyarrow.parquet as pq
 
 from chunk_assets.alerts.outcomes import failing_checks
 from chunk_assets.catalog import load_catalog
@@ -97,9 +98,16 @@ def test_retrieval_is_measured_by_strategy_and_again_after_a_change_of_policy(
         result = job.execute_in_process(partition_key=name, instance=instance, run_config=QUIET)
         assert result.success
         verdicts = {check.check_name: check for check in result.get_asset_check_evaluations()}
-        assert set(verdicts) == {"retrieval_floor", "retrieval_regression"}
+        assert set(verdicts) == {"retrieval_floor", "retrieval_regression", "threshold_drift"}
     record = instance.fetch_materializations(EVALUATION, limit=1).records[0]
-    assert any(name.startswith("hit@5") for name in record.asset_materialization.metadata)
+    shown = record.asset_materialization.metadata
+    assert any(name.startswith("hit@5") for name in shown)
+    beside = shown["all strategies"].value
+    assert "| auto |" in beside
+    assert "| fixed |" in beside
+    assert shown["quality against tokens"].value.startswith("![quality](data:image/png;base64,")
+    kept = pq.read_table(home / "evaluation")
+    assert set(kept["strategy"].to_pylist()) == {"auto", "fixed"}
     for condition in failing_checks(Layout(home), "", ("error", "warn")):
         assert condition.batch == "retrieval_evaluation/auto"  # nobody is woken for a strategy not in use
     assert not [r for r in tick(home, instance, "arrivals").run_requests if r.job_name == "evaluate"]
