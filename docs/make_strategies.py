@@ -110,7 +110,7 @@ second, and as a multiple of one bare tiktoken pass over the same text in the sa
 | semchunk | 3.2 | 3.4 | 0.2, 0.2 |
 | semantic-text-splitter | 3.0 | 3.1 | 0.2, 0.2 |
 
-Where no faster engine installs and tiktoken itself counts, `sentence_window` is at 0.55 to 0.7 of a bare pass.
+Where no faster engine installs and tiktoken counts, `sentence_window` is at 0.55 to 0.7 of a bare pass.
 10 MB take 9 to 10 times as long as 1 MB, and add about 80 MB to the process (`semantic`: 90 MB); 10 MB of
 random words, which no cache likes, 140 MB. A megabyte without blanks, of newlines, of one sentence, of dots,
 rules, emoji or brackets, a table of 100,000 rows and 100,000 headings take one to three seconds at most.

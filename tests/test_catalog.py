@@ -53,6 +53,8 @@ def test_digits_and_dates_stay_text(tmp_path: Path) -> None:
         (GOOD + "    path_patterns: ['x']\n", ["named group"]),
         (GOOD + "    path: other\n", ["line 4", "'path' is there twice"]),
         (GOOD + "embedder: {name: magic}\n", ["unknown embedder 'magic'", "bge_small"]),
+        (GOOD + "splitter: magic\n", ["unknown splitter 'magic'", "rules", "spacy:"]),
+        (GOOD + "tokenizer: magic\n", ["unknown tokenizer 'magic'", "cl100k_base"]),
         (GOOD + "policies: {p: [{strategy: magic}]}\n", ["unknown strategy 'magic'", "recursive"]),
         (GOOD + "policies: {p: [{strategy: row, parameters: {max_tokns: 3}}]}\n", ["max_tokns"]),
         (GOOD + "policies: {auto: [{strategy: row}]}\n", ["built-in policy"]),

@@ -154,8 +154,12 @@ def _check_names(catalog: Catalog, name: str) -> None:
     """Names that other floors define: policies, strategies, tokenizers, embedders."""
     from chunk_assets.embedders import EMBEDDERS
     from chunk_assets.policy import BUILT_IN, policy_from_rules
+    from chunk_assets.text.sentences import splitters
+    from chunk_assets.text.tokens import counters
 
     try:
+        counters.check_name(catalog.tokenizer)
+        splitters.check_name(catalog.splitter)
         for policy, rules in catalog.policies.items():
             if policy in BUILT_IN:
                 msg = f"policies.{policy}: that name is a built-in policy; choose another"

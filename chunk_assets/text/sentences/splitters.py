@@ -31,12 +31,19 @@ class Splitter(Protocol):
         ...
 
 
+def check_name(name: str) -> None:
+    """Tells a name that is none before anything is loaded.
+
+    Raises:
+        ConfigurationError: there is no such splitter.
+    """
+    kind, _, pipeline = name.partition(":")
+    if name != RULES and not (kind == "spacy" and pipeline):
+        raise errors.unknown("splitter", name, KNOWN)
+
+
 @functools.cache
 def splitter(name: str = RULES) -> Splitter:
     """The splitter called ``name``; raises ``ConfigurationError`` for an unknown one."""
-    if name == RULES:
-        return sentence_starts
-    kind, _, pipeline = name.partition(":")
-    if kind == "spacy" and pipeline:
-        return spacy_splitter(pipeline)
-    raise errors.unknown("splitter", name, KNOWN)
+    check_name(name)
+    return sentence_starts if name == RULES else spacy_splitter(name.partition(":")[2])

@@ -20,6 +20,19 @@ BGE_SMALL = "bge-small-en-v1.5"
 KNOWN = (*vocabularies.RANKS, BGE_SMALL, "file:<path to tokenizer.json>")
 
 
+def check_name(name: str) -> None:
+    """Tells a name that is none before anything is loaded.
+
+    Raises:
+        ConfigurationError: there is no such tokenizer, or no such file.
+    """
+    kind, _, path = name.partition(":")
+    if kind == "file" and not Path(path).is_file():
+        raise errors.ConfigurationError(f"tokenizer file {path} is not there")
+    if kind != "file" and name not in KNOWN:
+        raise errors.unknown("tokenizer", name, KNOWN)
+
+
 @functools.cache
 def counter(name: str) -> TokenCounter:
     """The counter called ``name``; raises ``ConfigurationError`` for an unknown one."""
