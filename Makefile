@@ -23,7 +23,7 @@ demo: $(INSTALLED)
 	@echo "Ask:      $(CLI) search 'How long may a guest badge be used?'"
 	@echo "Look:     $(CLI) preview data/samples/seed/short_faq.md"
 
-# Part by part, a process each, as many at a time as there are cores.
+# Part by part, a process each, one more at a time than there are cores.
 test: $(INSTALLED)
 	$(RUN) tests.all_parts
 

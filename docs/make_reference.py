@@ -102,12 +102,21 @@ def _settings() -> Iterator[str]:
 
 def _fields(group: Any) -> list[tuple[str, str, str, str]]:
     said = meanings(group)
+    if silent := [name for name in _names(group) if name not in said and name != "home"]:
+        msg = f"{group.__name__}: write what {', '.join(silent)} mean, as a text under each"
+        raise SystemExit(msg)
     if dataclasses.is_dataclass(group):
         kinds = get_type_hints(group)
         plain = [(i.name, _type(kinds[i.name]), _yaml(i.default)) for i in dataclasses.fields(group)]
     else:
         plain = [(name, _type(f.annotation), _default(f)) for name, f in group.model_fields.items()]
     return [(f"`{key}`", said[key], kind, value) for key, kind, value in plain if key != "home"]
+
+
+def _names(group: Any) -> list[str]:
+    if dataclasses.is_dataclass(group):
+        return [item.name for item in dataclasses.fields(group)]
+    return list(group.model_fields)
 
 
 def meanings(group: type) -> dict[str, str]:

@@ -36,6 +36,7 @@ ENDS: dict[str, tuple[tuple[str, ...], int]] = {
     "run": (("run",), 0),
     "plan": (("plan", "--diff"), 0),
     "status": (("status",), 0),
+    "files": (("files", "chunks"), 0),
     "sources": (("sources", "--documents"), 0),
     "preview": (("preview", "{home}/notes/grain.md"), 0),
     "convert": (("convert", "{home}/notes", "--jsonl", "{tmp}/out.jsonl"), 0),
