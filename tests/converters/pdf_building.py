@@ -6,6 +6,10 @@ import hashlib
 import zlib
 from collections.abc import Iterable, Sequence
 
+from chunk_assets.converters.base import Options
+from chunk_assets.converters.pdf import PDF
+from chunk_assets.records import Converted
+
 WIDTH, HEIGHT = 612, 792
 _TO_HEBREW = b"""/CIDInit /ProcSet findresource begin 12 dict begin begincmap
 /CMapName /Hebrew def /CMapType 2 def 1 begincodespacerange <00> <ff> endcodespacerange
@@ -103,6 +107,11 @@ def build(
     if not info:
         del objects[3]
     return _written(objects, password)
+
+
+def convert(*pages: str, **how: object) -> Converted:
+    """What a file of these pages is converted to."""
+    return PDF.convert(build(pages, **how), Options())  # type: ignore[arg-type]
 
 
 def _bitmap_font(glyph: int) -> str:

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from chunk_assets.embedders import load_embedder
+
 KEY = "sk-test-3f9a-do-not-print"
 DIMENSION = 8
 
@@ -111,3 +113,29 @@ def provider() -> Iterator[Provider]:
 def key(monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setenv("TEST_PROVIDER_KEY", KEY)
     return KEY
+
+
+@pytest.fixture
+def remote() -> Iterator[Any]:
+    made: list[Any] = []
+
+    def make(provider: Any, **settings: Any) -> Any:
+        made.append(load_embedder("openai_compatible", **(defaults(provider) | settings)))
+        return made[-1]
+
+    yield make
+    for embedder in made:
+        embedder.close()
+
+
+def defaults(provider: Any) -> dict[str, Any]:
+    return {
+        "base_url": provider.url,
+        "model": "test-model",
+        "dimension": 8,
+        "max_tokens": 50,
+        "api_key_env": "TEST_PROVIDER_KEY",
+        "backoff_seconds": 0.002,
+        "timeout_seconds": 5,
+        "batch_items": 10,
+    }

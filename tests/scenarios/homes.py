@@ -173,3 +173,7 @@ def pdf_of(pages: list[str]) -> bytes:
     out += "".join(f"{offset:010d} 00000 n \n" for offset in offsets)
     out += f"trailer\n<< /Size {len(objects) + 1} /Root 1 0 R >>\nstartxref\n{start}\n%%EOF\n"
     return out.encode()
+
+
+def status(home: Home) -> dict[str, tuple[str, str]]:
+    return {row["document_id"]: (row["status"], row["reason"]) for row in home.rows("raw_documents")}
