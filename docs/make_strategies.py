@@ -92,28 +92,31 @@ What holds for all of them:
 
 _COST = """\
 `python -m benchmarks.chunking` measures on two kinds of prose, 500 tokens with an overlap of 100, contenders
-taking turns in one process. On 2026-11-30 (2 MB of each text, two shared cores; megabytes per processor
-second, and as a multiple of one bare tiktoken pass over the same text in the same run):
+taking turns in one process. On 2026-11-30 (10 MB of each text, slow libraries a part of it, two cores with
+nothing else to do; megabytes per processor second, and as a multiple of one bare tiktoken pass over the same
+text in the same run):
 
 | | general | finance | × tiktoken pass |
 |---|---|---|---|
-| `sentence_window` | 34.8 | 44.7 | 2.7, 3.1 |
-| `sentence_window`, the embedder's WordPiece bound too | 18.6 | 24.0 | 1.4, 1.7 |
-| `recursive` | 31.1 | 35.5 | 2.4, 2.4 |
-| `paragraph` | 30.1 | 39.7 | 2.3, 2.7 |
-| `section` | 32.4 | 36.2 | 2.5, 2.5 |
-| tiktoken pass, no chunking | 13.1 | 14.5 | 1 |
-| Chonkie, sentences | 2.5 | 3.0 | 0.2, 0.2 |
-| Chonkie, recursive | 6.8 | 7.6 | 0.5, 0.5 |
-| LlamaIndex, sentences | 1.5 | 2.0 | 0.1, 0.1 |
-| LangChain, recursive | 4.1 | 4.8 | 0.3, 0.3 |
-| semchunk | 3.2 | 3.4 | 0.2, 0.2 |
-| semantic-text-splitter | 3.0 | 3.1 | 0.2, 0.2 |
+| `sentence_window` | 39.8 | 55.5 | 2.28, 3.00 |
+| `sentence_window`, the embedder's WordPiece bound too | 22.4 | 32.3 | 1.29, 1.75 |
+| `sentence_window`, tiktoken itself as the tokenizer | 11.3 | 12.0 | 0.65, 0.65 |
+| `recursive` | 37.3 | 49.7 | 2.14, 2.69 |
+| `paragraph` | 36.4 | 51.6 | 2.09, 2.79 |
+| `section` | 36.6 | 51.5 | 2.10, 2.78 |
+| tiktoken pass, no chunking | 17.4 | 18.5 | 1 |
+| Chonkie, sentences | 2.7 | 3.3 | 0.16, 0.18 |
+| Chonkie, recursive | 8.1 | 9.0 | 0.47, 0.49 |
+| LlamaIndex, sentences | 2.0 | 2.6 | 0.11, 0.14 |
+| LangChain, recursive | 5.5 | 5.9 | 0.31, 0.32 |
+| semchunk | 4.1 | 4.0 | 0.23, 0.22 |
+| semantic-text-splitter | 3.7 | 3.6 | 0.21, 0.20 |
 
-Where no faster engine installs and tiktoken counts, `sentence_window` is at 0.55 to 0.7 of a bare pass.
-10 MB take 9 to 10 times as long as 1 MB, and add about 80 MB to the process (`semantic`: 90 MB); 10 MB of
-random words, which no cache likes, 140 MB. A megabyte without blanks, of newlines, of one sentence, of dots,
-rules, emoji or brackets, a table of 100,000 rows and 100,000 headings take one to three seconds at most.
+`paragraph`, `section` and `recursive` make more chunks of the same text, and are 6 to 11 per cent slower than
+`sentence_window` for that. 10 MB take 9.3 times as long as 1 MB and need 83 MB beyond the text (`semantic`:
+90 MB); 10 MB of random words, which no cache likes, 140 MB. A megabyte without blanks, of newlines, of one
+sentence, of dots, rules or brackets, a table of 100,000 rows and 100,000 headings take up to two seconds; a
+megabyte of nothing but emoji, flags or initials up to six.
 """
 
 
