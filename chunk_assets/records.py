@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from types import MappingProxyType
+from typing import NamedTuple
 
 RAW_DOCUMENTS = "raw_documents"
 MARKDOWN_DOCUMENTS = "markdown_documents"
@@ -161,10 +162,10 @@ class MarkdownDocument:
     attempts: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkSpan:
+class ChunkSpan(NamedTuple):
     """What the chunking engine says of one chunk, before ids and payload are added.
 
+    A tuple, since frozen classes cost five times as much to make, and a long text has thousands of chunks.
     ``text == markdown[start_char:end_char]``. ``context`` is what the embedder reads before the
     text (heading path, table header). ``token_count`` counts ``text`` by the policy's tokenizer,
     ``model_token_count`` the whole embedder input (context, text, special tokens) by the model's.

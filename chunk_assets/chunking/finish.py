@@ -72,7 +72,7 @@ class Finisher:
             *(starts, ends, texts, contexts, found.counts[0].tolist(), model_counts, paths),
             *(self._kinds_of(found.starts, found.ends), self._reasons(found), shared.tolist()),
         )
-        return list(map(ChunkSpan, *columns))
+        return list(map(ChunkSpan._make, zip(*columns, strict=True)))
 
     def _blocks_of(self, offsets: NDArray[np.int64]) -> NDArray[np.int64]:
         at: NDArray[np.int64] = np.searchsorted(self.document.blocks.starts, offsets, side="right") - 1
