@@ -44,7 +44,7 @@ dev: $(INSTALLED)
 
 # Every benchmark in full, one after the other.
 bench: $(INSTALLED)
-	for name in conversion chunking incremental embedding retrieval scale bookkeeping engines search; do $(RUN) benchmarks.$$name || exit 1; done
+	for name in conversion chunking incremental embedding decision retrieval scale bookkeeping engines search; do $(RUN) benchmarks.$$name || exit 1; done
 
 docs: $(INSTALLED)
 	$(RUN) mkdocs build --strict

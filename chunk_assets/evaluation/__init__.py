@@ -5,11 +5,12 @@ from chunk_assets.evaluation.kept import keep, kept, topic_shares
 from chunk_assets.evaluation.loaders import load_set
 from chunk_assets.evaluation.records import EvalDocument, Piece, Question, QuestionSet
 from chunk_assets.evaluation.runner import Bench, Result, evaluate
-from chunk_assets.evaluation.tables import Row, differences, markdown, plot, rows
+from chunk_assets.evaluation.tables import Difference, Row, differences, markdown, plot, rows
 
 __all__ = [
     "Bench",
     "Contender",
+    "Difference",
     "EvalDocument",
     "Piece",
     "Question",
