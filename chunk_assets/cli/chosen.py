@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -62,11 +63,10 @@ _batch_option = click.option(
 def batch_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Adds ``--source`` and ``--batch``, and passes them on as ``chosen: Chosen``."""
 
+    @functools.wraps(function)  # the options that are there already come along
     def wrapped(*args: Any, sources: tuple[str, ...], batches: tuple[str, ...], **kwargs: Any) -> Any:
         return function(*args, chosen=Chosen(sources, batches), **kwargs)
 
-    wrapped.__name__, wrapped.__doc__ = function.__name__, function.__doc__
-    wrapped.__click_params__ = getattr(function, "__click_params__", [])  # type: ignore[attr-defined]  # click's own protocol
     return source_option(_batch_option(wrapped))
 
 

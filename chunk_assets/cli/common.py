@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import logging
 import os
@@ -78,11 +79,10 @@ class Output:
 def home_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Adds ``--home``, ``--json`` and ``--quiet``, and passes them on as ``out: Output``."""
 
+    @functools.wraps(function)  # the options that are there already come along
     def wrapped(*args: Any, home: str, as_json: bool, quiet: bool, **kwargs: Any) -> Any:
         return function(*args, out=Output(_folder_of(home), as_json, quiet), **kwargs)
 
-    wrapped.__name__, wrapped.__doc__ = function.__name__, function.__doc__
-    wrapped.__click_params__ = getattr(function, "__click_params__", [])  # type: ignore[attr-defined]  # click's own protocol
     options = (
         click.option(
             "--home",
